@@ -1,0 +1,73 @@
+"""The engine of the page in node: the answers of sheets to rows, as bits."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ingenuo.sheet import sheet
+
+PAGE = Path(__file__).parents[2] / "src" / "ingenuo" / "page"
+
+# Of each sheet its rows are answered; bits are written as hexadecimal digits.
+SCRIPT = """
+import { open } from "SHEET";
+let text = "";
+process.stdin.setEncoding("utf8");
+process.stdin.on("data", (piece) => (text += piece));
+process.stdin.on("end", () => {
+  const bits = (numbers) => numbers === null ? null : Buffer.from(Float64Array.from(numbers).buffer).toString("hex");
+  const found = JSON.parse(text).map(({ sheet, rows }) => {
+    const model = open(sheet);
+    const answers = rows.map((row) => {
+      const { joint, posterior } = model.score(row);
+      return { joint: bits(joint), posterior: bits(posterior), explained: bits(model.explain(row).posterior) };
+    });
+    return { answers, check: model.check() };
+  });
+  process.stdout.write(JSON.stringify(found));
+});
+"""
+
+
+def in_node(jobs: Sequence[tuple[Any, Sequence[dict[str, Any]]]]) -> list[dict[str, Any]]:
+    """What node answers to each (sheet or document, rows)."""
+    if shutil.which("node") is None:
+        pytest.skip("there is no node on this machine, so no JavaScript can be run")
+    documents = [(each if isinstance(each, dict) else each.document(), rows) for each, rows in jobs]
+    given = json.dumps([{"sheet": document, "rows": list(rows)} for document, rows in documents])
+    script = SCRIPT.replace("SHEET", (PAGE / "sheet.mjs").as_uri())
+    call = ["node", "--input-type=module", "-e", script]
+    done = subprocess.run(call, input=given, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return list(json.loads(done.stdout))
+
+
+def bits(numbers: Any) -> str | None:
+    """As node writes them; -0 is 0."""
+    return None if numbers is None else (np.asarray(numbers, np.float64) + 0.0).tobytes().hex()
+
+
+def assert_same_bits(models: Sequence[tuple[str, Any, Sequence[dict[str, Any]]]]) -> None:
+    """Each (name, model, rows) is answered by node as by Python, to the last bit; and so are the rows of its check."""
+    sheets = [sheet(model) for _, model, _ in models]
+    found = in_node([(own, rows) for own, (_, _, rows) in zip(sheets, models)])
+    for (name, model, rows), answers in zip(models, found, strict=True):
+        assert answers["check"] == {"passed": 32, "of": 32, "failed": []}, name
+        for row, answer in zip(rows, answers["answers"], strict=True):
+            joint, posterior = model.answer_row({key: value for key, value in row.items() if value is not None})
+            shown = [answer["posterior"], answer["explained"]]
+            assert shown == [bits(posterior)] * 2, (name, row, posterior, _numbers(answer["posterior"]))
+            if joint is not None:
+                assert answer["joint"] == bits(joint), (name, row, joint, _numbers(answer["joint"]))
+
+
+def _numbers(hexadecimal: str) -> list[float]:
+    return np.frombuffer(bytes.fromhex(hexadecimal)).tolist()
