@@ -8,7 +8,7 @@ answers need a product by a few weights only.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -255,6 +255,11 @@ class Gaussians(Parameters):
         placed = self.offsets @ self.roots[0]
         return placed @ self.roots[0].T, -0.5 * (placed**2).sum(axis=1)
 
+    @cached_property
+    def placed(self) -> Floats:
+        """(μ_k - centre) A_k, with A_k the root of the inverse."""
+        return loops.place(self.offsets, self.roots[0] if self.shared else self.roots)
+
     @property
     def constant(self) -> Any:  # type: ignore[override]
         """What the lines add at the centre."""
@@ -270,16 +275,12 @@ class Gaussians(Parameters):
     def add_log_likelihood(self, block: Numbers, out: Floats, floor: float | None = None) -> None:
         """Add the log densities; missing values are integrated out."""
         roots = self.roots[0] if self.shared else self.roots
-        incomplete = loops.add_distances(block, self.centre, roots, self.offsets, self.log_peaks, out)
-        self._add_incomplete(block, incomplete, out, Gaussians.add_log_likelihood)
+        given = block, self.centre, roots, self.offsets, self.log_peaks, out, self.placed
+        self._add_incomplete(block, loops.add_distances(*given), out, loops.DENSITY)
 
-    def _add_incomplete(self, block: Numbers, incomplete: Places, out: Floats, add: Callable[..., None]) -> None:
+    def _add_incomplete(self, block: Numbers, rows: Places, out: Floats, what: int) -> None:
         """Add for rows that lack columns what those that they have say."""
-        for places, kept, own in by_pattern(block, incomplete):
-            if kept.any():
-                more = np.zeros((len(places), out.shape[1]))
-                add(self.marginal(kept), own, more)
-                out[places] += more
+        add_incomplete(block, rows, out, self.centre, self.offsets, self.covariances, what=what)
 
     def add_scores(self, block: Numbers, out: Floats) -> None:
         """Add the log densities less what all classes have in common; of one covariance for all, lines."""
@@ -287,7 +288,7 @@ class Gaussians(Parameters):
             self.add_log_likelihood(block, out)
             return
         incomplete = loops.add_lines(block, self.centre, *self.lines, out)
-        self._add_incomplete(block, incomplete, out, Gaussians.add_scores)
+        self._add_incomplete(block, incomplete, out, loops.LINE)
 
     def factors(self, block: Numbers) -> list[Factor]:
         """f(x_j | the columns above) of each class: by the chain rule their product is the joint density."""
@@ -353,17 +354,12 @@ class Gaussians(Parameters):
             yield Measure.line(column, slopes, centre, self.means[:, j], deviation, shares, together=True)
 
 
-def by_pattern(block: Numbers, rows: Places) -> Iterator[tuple[Places, Flags, Numbers]]:
-    """Incomplete rows that lack the same columns: their places, the columns they have, and the numbers there."""
-    taken = block.take(rows)
-    for start in range(0, len(rows), _PIECE):
-        places = rows[start : start + _PIECE]
-        found = taken.rows(start, start + len(places))
-        patterns, which = np.unique(~np.isnan(found), axis=0, return_inverse=True)
-        for number, kept in enumerate(patterns):
-            mine = which.ravel() == number
-            own = np.ascontiguousarray(found[mine][:, kept])
-            yield places[mine], kept, Numbers(block.names[kept], len(own), own)
+def add_incomplete(block: Numbers, rows: Places, out: Floats, *given: Floats, what: int) -> None:
+    """Add to some rows of out what the columns that they have say."""
+    if len(rows):
+        found = np.zeros((len(rows), out.shape[1]))
+        loops.add_incomplete(block.take(rows), *given[:3], found, *given[3:], what=what)
+        out[rows] += found
 
 
 @dataclass(frozen=True)
@@ -657,10 +653,9 @@ class Lines:
 
     def add_to(self, block: Numbers, out: Floats) -> None:
         """Add f_k to out (rows × classes); a row with missing values is answered from the columns it has."""
-        incomplete = loops.add_lines(block, self.centre, self.weights, self.shares, out)
-        for places, kept, own in by_pattern(block, incomplete):
-            part = self.without(kept)
-            out[places] += self.shares + (own.rows(0, own.n_rows) - part.centre) @ part.weights.T
+        rows = loops.add_lines(block, self.centre, self.weights, self.shares, out)
+        given = self.centre, self.pulls, self._system[0][np.newaxis], self.shares
+        add_incomplete(block, rows, out, *given, what=loops.SHARE)
 
     @property
     def brier(self) -> float:

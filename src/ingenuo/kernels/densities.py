@@ -243,6 +243,7 @@ def add_left_out(
 
 _GROUP = 8  # rows that the loops turn at a time, as in scores.hpp
 _ROWS_OF_SCORES = 1 << 12  # that a thread has at least
+_FEW_PATTERNS = 64  # incomplete rows that a thread has at least
 
 
 def _score_step(d: int) -> int:
@@ -273,23 +274,64 @@ def add_lines(table: Rows, centre: Floats, weights: Floats, shares: Floats, out:
     return _add_scores(call.add_lines, table, (*given, len(shares)), 0, out)
 
 
+def place(means: Floats, roots: Floats) -> Floats:
+    """mean_k A_k, each sum from left to right: (classes, rank)."""
+    return portable.total(means[:, :, np.newaxis] * roots, 1)
+
+
 def add_distances(
-    table: Rows, centre: Floats, roots: Floats, means: Floats, shares: Floats, out: Floats
+    table: Rows, centre: Floats, roots: Floats, means: Floats, shares: Floats, out: Floats, placed: Floats | None = None
 ) -> NDArray[np.intp]:
     """Add share_k - ½ |(x - mean_k) A_k|² to out; returns as `add_lines` does.
 
-    One root A (d × r) serves all classes, or each has its own (classes × d × r); means are given less the centre.
+    One root A (d × r) serves all classes, or each has its own (classes × d × r); means are given less the centre. What
+    `place` gives may be known already.
     """
-    placed = means @ roots if roots.ndim == 2 else np.einsum("kj,kjr->kr", means, roots)
+    placed = place(means, roots) if placed is None else placed
     every = np.ascontiguousarray(roots[np.newaxis] if roots.ndim == 2 else roots)
     n_roots, d, rank = every.shape
     check_shape((len(shares), len(centre)), means)
     check_shape((1 if roots.ndim == 2 else len(means), len(centre), rank), every)
+    check_shape((len(means), rank), placed)
     # Most roots are triangles: each column has zeros from some row on.
     ends = np.where(every != 0, np.arange(1, d + 1)[:, np.newaxis], 0).max(axis=1, initial=0)
     arrays = [np.ascontiguousarray(each) for each in (centre, ends, placed, shares)]
     given = arrays[0], every, n_roots, rank, *arrays[1:], len(means)
     return _add_scores(call.add_distances, table, given, len(means), out)
+
+
+DENSITY, LINE, SHARE = 0, 1, 2  # what incomplete rows add
+
+
+def add_incomplete(
+    table: Rows, centre: Floats, placed: Floats, covariances: Floats, out: Floats, shares: Floats | None = None, *,
+    what: int = DENSITY,
+) -> None:  # fmt: skip
+    """Add to out what rows say by the columns that they have.
+
+    With z = L⁻¹(x - centre) and z_k = L⁻¹ placed_k of the part S = L Lᵀ of a covariance that is of these columns: the log
+    density -½ |z - z_k|² - ½ log |2πS|, the line -½ |z_k|² + z_k·z, or share_k + z_k·z. One covariance serves all classes,
+    or each has its own. Where S is singular, its pseudo-inverse stands in.
+    """
+    (n_classes, d), n_own = placed.shape, len(covariances)
+    check_shape((d,), centre)
+    check_shape((n_classes,), shares)
+    check_shape((1 if n_own == 1 else n_classes, d, d), covariances)
+    check_shape((len(out), d), table)
+    check_shape((len(out), n_classes), out)
+    given = [np.ascontiguousarray(each) for each in (centre, placed)]
+    rest = n_classes, np.ascontiguousarray(covariances), n_own, what, shares
+    for start in range(0, len(out), _PIECE):
+        X = table.rows(start, min(start + _PIECE, len(out)))
+        order = np.lexsort(np.packbits(np.isnan(X), axis=1).T)  # those that lack the same columns, one after another
+        X, found = np.ascontiguousarray(X[order]), np.zeros((len(X), n_classes))
+
+        def work(lo: int, hi: int, X: Floats = X, found: Floats = found) -> None:
+            room = np.empty(d * (2 * d + n_classes + 3) + n_classes), np.empty(2 * d + 1, np.int64)
+            call.add_incomplete(X[lo:hi], hi - lo, d, *given, *rest, found[lo:hi], *room)
+
+        over(len(X), work, _FEW_PATTERNS)
+        out[start + order] += found
 
 
 def _add_scores(
