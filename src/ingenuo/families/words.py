@@ -31,6 +31,7 @@ from ingenuo.tally.exact import TOLERANCE, Real
 from ingenuo.tally.labels import Labels, objects
 from ingenuo.tally.prior import Prior
 from ingenuo.tally.tally import Table, Tally
+from ingenuo.text.reader import pack_buckets, pack_vocabulary, reader_of
 from ingenuo.text.tokens import Feature, features, tokens
 from ingenuo.text.words import PREFIX, Words
 
@@ -276,6 +277,45 @@ class ColumnParameters:
             self.model, weight, empty, texts,
         )  # fmt: skip
 
+    def sheet_term(self) -> dict[str, Any]:
+        """What the words add, as page/words.mjs reads it: of each node the classes that have it, with their values."""
+        try:
+            read = reader_of(self.words)
+        except InputError as error:
+            raise InputError(f"the words of column {column_name(self.name)!r} have no sheet: {error}") from None
+        used, vocabulary = self.weights != 0, self.bag.vocabulary
+        starts, codes = self._cells()
+        strict = None if self.strict is None else self.strict.info[:, 0] >= 0
+        if vocabulary.buckets:
+            shown = [each for each in (self.weights, self.table.base, strict) if each is not None and len(each)]
+            packed, nodes = pack_buckets(vocabulary, np.diff(starts) == 0, np.column_stack(shown).astype(np.float64))
+        else:
+            packed, nodes = pack_vocabulary(vocabulary, used)
+        counts = np.diff(starts)[nodes]
+        cells = np.repeat(starts[nodes] - np.cumsum(counts) + counts, counts) + np.arange(int(counts.sum()))
+
+        def of(each: NDArray[Any] | None) -> NDArray[Any] | None:
+            return None if each is None or not len(each) else each[nodes]
+
+        return {
+            "op": "words", "column": self.name, "model": self.model, "read": read, **packed, "once": self.once,
+            "norm": self.words.norm, "n_used": int(np.count_nonzero(used)), "limited": not bool(used.all()),
+            "used": None if used[nodes].all() else used[nodes], "counts": counts, "codes": codes[cells],
+            "values": self.table.cells_of(starts, codes)[cells], "weights": of(self.table.weights),
+            "base": of(self.table.base), "constant": self.table.constant, "absent": self.absent, "strict": of(strict),
+            "certain": None if self.certain is None else self.certain.cells_of(starts, codes)[cells],
+            "n_certain": self.n_certain,
+        }  # fmt: skip
+
+    def _cells(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Where the cells of each node begin in the table, and where the last ends; and their classes."""
+        if self.model != "linear":
+            return self.bag.starts, self.bag.codes
+        # A value of every class for each node; of two classes, of the second alone.
+        each = np.arange(len(self.rows)) if len(self.table.lines) else np.ones(1, np.int64)
+        used = self.weights != 0
+        return np.append(0, np.cumsum(used * len(each))), np.tile(each, int(np.count_nonzero(used)))
+
     def sum_log_likelihood(self, tally: Tally, classes: Labels) -> float:
         """What each word adds, times how often it was there; of a set, where it was not there as well."""
         is_set = self.model == "bernoulli"
@@ -333,6 +373,10 @@ class TextParameters(Parameters):
     def passages(self, block: Texts, best: int, second: int) -> list[Passage]:
         """The texts, each word with how much it speaks for the one class and against the other."""
         return [p.passage(text, best, second) for p, text in zip(self.parts, block.columns)]
+
+    def sheet_terms(self) -> Iterator[dict[str, Any]]:
+        """What the words of each column add."""
+        return (p.sheet_term() for p in self.parts)
 
     def sample(self, drawn: Places, rng: np.random.Generator) -> Values:
         """Texts of words drawn one by one: their order means nothing."""

@@ -435,6 +435,18 @@ class Table(NamedTuple):
             result[self.cells[place : place + n, 0].astype(np.intp)] = self.cells[place : place + n, 1]
         return result
 
+    def cells_of(self, starts: Array, codes: Array) -> Floats:
+        """The values of all nodes one after the other, given where those of each begin and their classes."""
+        info, owners = self.info[:, 0], np.repeat(np.arange(len(self.info)), np.diff(starts))
+        place, n = (info >> 21)[owners], (info & (_MOST - 1))[owners]
+        is_line, is_used = (info >> 20 & 1)[owners] != 0, info[owners] >= 0
+        result = np.zeros(len(owners))
+        single, line, few = (np.flatnonzero(is_used & each) for each in (n == 1, is_line, (n != 1) & ~is_line))
+        result[single] = self.info.view(np.float64)[owners[single], 1]
+        result[line] = self.lines[place[line], codes[line]]
+        result[few] = self.cells[place[few] + few - starts[owners[few]], 1]
+        return result
+
 
 def pack_table(
     starts: Array, codes: Array, values: Floats, used: Array, constant: Floats, weights: Floats = _NONE,

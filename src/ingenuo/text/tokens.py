@@ -8,9 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
+from ingenuo.kernels.text import CASED, find_cases
 from ingenuo.tally.bag import visible
 from ingenuo.text.words import PREFIX, Words, find_words, stem_words
 
@@ -137,3 +141,50 @@ def features(read: list[Token], words: Words) -> list[Feature]:
             numbers, window = zip(*kept[at : at + n])
             result.append(Feature(window, numbers))
     return result
+
+
+# What a letter is depends on the version of Unicode that a language knows: 14,049 characters are letters for a browser
+# of 2025 and not for Python 3.11. So the tables of the Python that makes a sheet go with it, as runs: how many
+# characters lack the property, how many after them have it, and so on.
+
+
+@lru_cache(maxsize=1)
+def reader_tables() -> dict[str, Any]:
+    """The letters, digits and white space, and the lower case of each character, for page/tokens.mjs."""
+    characters = np.arange(0x110000, dtype=np.uint32).view("U1")
+    letters = np.strings.isalnum(characters)
+    letters[ord("_")] = True
+    cases = find_cases()
+    lowered = {code: low for code in range(CASED) if (low := chr(code).lower()) != chr(code)}
+    return {
+        "letters": _runs(letters),
+        "digits": _runs(np.strings.isdecimal(characters)),
+        "spaces": _runs(np.strings.isspace(characters)),
+        "cased": _runs(cases == 1),  # for the rule of the final sigma
+        "skipped": _runs(cases == 2),
+        "lower": _steps({code: ord(low) for code, low in lowered.items() if len(low) == 1}),
+        "longer": {chr(code): low for code, low in lowered.items() if len(low) > 1},
+    }
+
+
+def _runs(has: NDArray[np.bool_]) -> list[int]:
+    """How many in a row have not, how many have, how many have not, …"""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], has, [False]])))
+    return np.diff(edges, prepend=0).tolist()  # type: ignore[no-any-return]
+
+
+def _steps(lower: dict[int, int]) -> list[int]:
+    """Characters with their lower case, as runs: how far behind the last, how many, how far apart, how far to go."""
+    runs: list[list[int]] = []  # first, count, step, shift
+    for code, low in sorted(lower.items()):
+        first, count, step, shift = runs[-1] if runs else (0, 0, 0, 0)
+        last = first + (count - 1) * step
+        if count and low - code == shift and code - last in ((1, 2) if count == 1 else (step,)):
+            runs[-1][1:3] = [count + 1, code - last]
+        else:
+            runs.append([code, 1, 1, low - code])
+    at, found = 0, []
+    for first, count, step, shift in runs:
+        found += [first - at, count, step, shift]
+        at = first + (count - 1) * step
+    return found
