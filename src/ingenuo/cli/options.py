@@ -141,7 +141,14 @@ READING = (
         "How many bytes one may unpack to in a packed file that is read whole  [100]",
         type=click.FloatRange(min=1),
     ),
+    option(
+        "--database URL",
+        "FILE is a query of a database: postgresql://USER@HOST/NAME, sqlite:///FILE, or the path of an SQLite or "
+        "DuckDB file. A password comes from PGPASSWORD, ~/.pgpass, or a $NAME in the URL.",
+    ),
 )
+# Of these, what says how files are written.
+_WRITTEN = ("format_", "separator", "quote", "encoding", "header", "columns_called", "missing", "max_line", "max_ratio")
 AUDITED = (
     option(
         "--protected COLUMN...",
@@ -195,13 +202,17 @@ def open_files(paths: Sequence[str], given: Given, target: str | None = None, mo
     """The scan of some files for a model, as the options of `READING` say; what was detected is printed."""
     if not any(given.get(name) for name in ("engine", "scheduler", "master")):
         _leave_pandas_out()
+    read: Any = list(paths)
+    if database := given.get("database"):
+        read = _query(paths, database, given, **{name: more.pop(name) for name in ("once", "settle") if name in more})
     from ingenuo.rows.files.bytes import MAX_LINE, MAX_RATIO
     from ingenuo.rows.files.scan import scan
     from ingenuo.rows.streams import text_columns
 
     separator, quote = given.get("separator"), given.get("quote")
     found = scan(
-        list(paths),
+        read,
+        database=database,
         format=given.get("format_"),
         separator={"tab": "\t", "\\t": "\t", "space": " "}.get(separator or "", separator),
         quote={"none": ""}.get(quote or "", quote),
@@ -220,6 +231,22 @@ def open_files(paths: Sequence[str], given: Given, target: str | None = None, mo
     for note in found.notes:
         say(note)
     return found
+
+
+def _query(paths: Sequence[str], database: str, given: Given, **how: bool) -> Any:
+    """The rows of a query; options that say how files are written are refused."""
+    from ingenuo.rows.database import Query, without_password
+
+    odd = [name for name in _WRITTEN if given.get(name) not in (None, ())]
+    odd += ["errors"] * (given.get("errors") == "replace")
+    if odd:
+        name = {"format_": "format", "columns_called": "names"}.get(odd[0], odd[0]).replace("_", "-")
+        raise click.UsageError(f"--{name} says how files are written, and --database reads a query; leave it out.")
+    if len(paths) != 1:
+        raise click.UsageError("--database reads one query; put it in quotes: 'SELECT … FROM …'.")
+    if without_password(database) != database:
+        say("note: others on this machine may see a password that is typed; let it come from PGPASSWORD or ~/.pgpass")
+    return Query(paths[0], database, **how)
 
 
 def _leave_pandas_out() -> None:
@@ -315,11 +342,19 @@ def save(model: Any, path: str, about: Mapping[str, Any], as_json: bool) -> None
         out_json(about)
 
 
-def check_inputs(*paths: str | None) -> None:
-    """Refuse files that are not there before anything is imported that could read them; - and patterns may pass."""
-    for path in paths:
+def check_inputs(*paths: str | None, files: Iterable[str | None] = (), given: Given | None = None) -> None:
+    """Refuse files that are not there before anything is imported that could read them; - and patterns may pass.
+
+    What stands for `files` may be a query, if a database is given.
+    """
+    for path in (*paths, *(files if (given or {}).get("database") is None else ())):
         if path is not None and path != "-" and not os.path.exists(path) and not any(sign in path for sign in "*?["):
             raise missing_file(path)
+
+
+def shown_names(files: Iterable[str], given: Given) -> list[str]:
+    """What reports call the files, without their folders; a query is called by itself."""
+    return list(files) if given.get("database") else [os.path.basename(path) for path in files]
 
 
 def check_writable(path: str | None, inputs: Sequence[str] = ()) -> None:
@@ -371,8 +406,10 @@ def _root() -> dict[str, Any]:
 
 
 def typed() -> str:
-    """The command as it was typed."""
-    return shlex.join(["ingenuo", *_root().get("typed", [])])
+    """The command as it was typed, without passwords."""
+    from ingenuo.rows.database import without_password
+
+    return shlex.join(["ingenuo", *map(without_password, _root().get("typed", []))])
 
 
 def is_heard() -> bool:

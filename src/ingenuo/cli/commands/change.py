@@ -62,7 +62,7 @@ def _change(what: str, given: Given) -> None:
     options.check_model_output(output, given["files"], given["as_json"])
     old = f"{output}~" if what == "forget" and os.path.isfile(output) else None
     options.check_model_output(old, given["files"], as_json=False)
-    options.check_inputs(path, *given["files"], again)
+    options.check_inputs(path, files=[*given["files"], again], given=given)
     from ingenuo.cli.work.change import change
 
     model = options.load(path)

@@ -49,7 +49,7 @@ def explain(model: str, file: str | None, row: str | None, rows: str | None, for
     output = given["output"]
     form = options.form_of(output, "json" if given["as_json"] else form, options.TABLES)
     options.check_writable(output, [model, *([file] if file else [])])
-    options.check_inputs(model, file)
+    options.check_inputs(model, files=[file], given=given)
     from ingenuo.explanation.explain import explain
     from ingenuo.rows.streams import read_rows, row_numbers
     from ingenuo.rows.typed import parse_row

@@ -32,7 +32,7 @@ def evaluate(model: str, files: tuple[str, ...], target: str | None, **given: An
     ingenuo evaluate patients.ingenuo test.csv --reliability --bins 5 --plot reliability.svg
     ingenuo evaluate patients.ingenuo test.csv --json | jq .accuracy
     """
-    options.check_inputs(model, *files)
+    options.check_inputs(model, files=files, given=given)
     from ingenuo.cli.work.judge import open_judged
     from ingenuo.cli.work.train import measures
     from ingenuo.evaluation.evaluation import evaluate
@@ -113,7 +113,7 @@ def compare(files: tuple[str, ...], target: str | None, specs: tuple[str, ...], 
         raise click.UsageError("give two models at least, each by its own --model, or as files that end in .ingenuo")
     if len(set(fitted)) < len(fitted) or len(fitted) == len(files):
         raise click.UsageError("give each model once, and beside the models a file with rows to judge them by")
-    options.check_inputs(*files)
+    options.check_inputs(*fitted, files=[each for each in files if each not in fitted], given=given)
     from ingenuo.cli.work.judge import comparison_data, evaluate_fitted, rows_to_compare, several_models
     from ingenuo.evaluation.comparison import compare
 
@@ -195,7 +195,7 @@ def audit(model: str, file: str | None, plot: str | None, as_json: bool, **given
     if plot and len(given["protected"]) + len(given["templates"]) > 1:
         raise click.UsageError("--plot draws one audit, and these are several; ask for one at a time")
     labels = options.pairs(given.pop("labels"), "--label", "LABEL=CLASS")
-    options.check_inputs(model, file)
+    options.check_inputs(model, files=[file], given=given)
     from ingenuo.cli.work.judge import AUDIT, audits_of
 
     loaded = options.load_model(model)

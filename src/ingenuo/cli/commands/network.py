@@ -134,7 +134,7 @@ def classify(path: str, file: str | None, target: str | None, row: str | None, *
     if (file is None) == (row is None):
         raise click.UsageError("give a row by --row, or a FILE")
     options.check_writable(given["output"], [path, *([file] if file else [])])
-    check_inputs(path, file)
+    check_inputs(path, files=[file], given=given)
     from ingenuo.cli.commands.predict import answer
     from ingenuo.models.network_classifier import NetworkClassifier
     from ingenuo.rows.typed import parse_row

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import Any
 
 import click
@@ -34,6 +35,8 @@ _DIGITS = 6  # of numbers in text
         "--spreadsheet-safe",
         "Put an apostrophe before what a spreadsheet would run: text that begins with =, +, - or @.",
     ),
+    option("--into TABLE", "Write the rows to a new table of the --database, whole or not at all."),
+    option("--replace", "Where that table is there, put the new one in its place."),
     option("--only", "Write the answers alone, without the rows."),
     option(
         "--digits N",
@@ -53,12 +56,27 @@ def predict(model: str, files: tuple[str, ...], row: str | None, output: str | N
     ingenuo predict mail.ingenuo new.csv --all --reasons 3 | head
     ingenuo predict tennis.ingenuo --row 'Outlook=Sunny, Wind=Strong'
     cat new.csv | ingenuo predict mail.ingenuo - --to jsonl
+    ingenuo predict mail.ingenuo 'SELECT * FROM new' --database sqlite:///mail.db --into answers
     """
     if bool(files) == (row is not None):
         raise click.UsageError("give FILEs, or one row by --row")
+    _check_into(row, output, given)
     options.check_writable(output, [*files, model])
-    options.check_inputs(model, *files)
+    options.check_inputs(model, files=files, given=given)
     answer(options.load(model, answers=True), files, row, output, only, given)
+
+
+def _check_into(row: str | None, output: str | None, given: dict[str, Any]) -> None:
+    """Refuse a table to write without a database, or with options that are of files."""
+    if given["replace"] and given["into"] is None:
+        raise click.UsageError("--replace is of --into; give that too")
+    if given["into"] is None:
+        return
+    if given["database"] is None or row is not None:
+        raise click.UsageError("--into is a table of the --database of which FILE is a query; give both")
+    for name, value in (("-o", output), ("--to", given["to"]), ("--spreadsheet-safe", given["spreadsheet_safe"])):
+        if value:
+            raise click.UsageError(f"{name} is of files, and --into writes a table; leave one of them out")
 
 
 def answer(
@@ -70,11 +88,15 @@ def answer(
     from ingenuo.rows.streams import rows_for
     from ingenuo.tally.container import replace_file
 
+    into, database = given.get("into"), given.get("database")
     kind = write.format_of(output, given["to"])
-    digits = _DIGITS if given["digits"] is None and kind not in BINARY else given["digits"]
+    digits = _DIGITS if given["digits"] is None and kind not in BINARY and into is None else given["digits"]
+    written = partial(write.write, kind=kind, safe=given["spreadsheet_safe"])
     found = Answers(model, given["all_classes"], given["reasons"], only=only, digits=digits)
     if row is None:
-        scanned = options.open_files(files, given, model=model, keep_all=True)
+        # They are read once, and not kept; but a file that is to be written is read to its end before.
+        how: dict[str, Any] = {} if database is None else {"once": True, "settle": into is not None}
+        scanned = options.open_files(files, given, model=model, keep_all=True, **how)
         # A cell is written as it stands; but a safe sheet must know numbers from formulas.
         as_text = kind in ("csv", "tsv") and not given["spreadsheet_safe"]
         rows = rows_for(model, scanned, labelled=False, others=not only, as_text=as_text)
@@ -84,13 +106,18 @@ def answer(
         pairs = iter([(taken, taken)])
     with options.watched(rows, "answering"):
         tables = found.tables(pairs, None if rows is None else (scanned.schema.empty_table(), rows.names))
-        pieces = write.write(tables, kind, safe=given["spreadsheet_safe"])
-        if output is None or output == "-":
-            options.out_data(pieces, output, binary=kind in BINARY)
+        if into is not None:
+            from ingenuo.rows.database import locate
+
+            n_rows = locate(str(database)).write(tables, into, replace=given["replace"])
+        elif output is None or output == "-":
+            options.out_data(written(tables), output, binary=kind in BINARY)
         else:
-            replace_file(os.path.realpath(output), write.pack(pieces, output))
+            replace_file(os.path.realpath(output), write.pack(written(tables), output))
     options.say(*(f"note: {note}" for note in found.notes() if row is None))  # of one row it was said already
-    if output is not None and output != "-":
+    if into is not None:
+        options.say(f"written to table {into} ({n_rows:,} row{'s' if n_rows != 1 else ''})")
+    elif output is not None and output != "-":
         options.say(f"written to {output} ({os.path.getsize(output):,} bytes)")
 
 

@@ -42,7 +42,7 @@ def report(model: str, files: tuple[str, ...], output: str, target: str | None, 
     """
     options.form_of(output, None, _PAGE)
     options.check_writable(output, [*files, model])
-    options.check_inputs(model, *files)
+    options.check_inputs(model, files=files, given=given)
     from ingenuo.cli.work.judge import open_judged
     from ingenuo.report.page import report
 
@@ -52,7 +52,7 @@ def report(model: str, files: tuple[str, ...], output: str, target: str | None, 
         judged.rows,
         judged.rows.target,
         notes=judged.limits,
-        files=[os.path.basename(path) for path in files],
+        files=options.shown_names(files, given),
         date=datetime.date.today().isoformat(),
         about=options.about(model),
         title=given["title"],
@@ -96,7 +96,7 @@ def card(model: str, files: tuple[str, ...], output: str | None, target: str | N
         raise click.UsageError("--protected is a column of a FILE; give that too")
     form = options.form_of(output, None, _CARD)
     options.check_writable(output, [*files, model])
-    options.check_inputs(model, *files)
+    options.check_inputs(model, files=files, given=given)
     from ingenuo.cli.work.judge import open_judged
     from ingenuo.evaluation.evaluation import evaluate
     from ingenuo.report.card import card
@@ -112,7 +112,7 @@ def card(model: str, files: tuple[str, ...], output: str | None, target: str | N
         evaluation,
         judged.audits(given),
         limits=[*given["limits"], *judged.limits],
-        judged_on=[os.path.basename(path) for path in files],
+        judged_on=options.shown_names(files, given),
         model_file="model.ingenuo" if model == "-" else os.path.basename(model),
         **{name: given[name] for name in stated},
     )

@@ -76,17 +76,19 @@ def train(files: tuple[str, ...], target: str | None, output: str | None, **give
     ingenuo train 'mail/*.csv.gz' --target label --column subject=text -o mail.ingenuo --tune --calibrate
     ingenuo train reviews/ -o reviews.ingenuo --model softmax:weighting=naive-bayes --ngrams 2 --holdout 0.2
     ingenuo train visits/ --target bought -o visits.ingenuo --engine dask --scheduler tcp://10.0.0.5:8786
+    ingenuo train 'SELECT * FROM visits' --database postgresql://ana@host/shop --target bought -o visits.ingenuo
     cut -f1,3 log.tsv | ingenuo train - --format tsv --target status -o log.ingenuo
     """
     old = None
+    _refuse_for_queries(given)
     if output is None and not given["dry_run"]:
-        output = _default_output(files)
+        output = _default_output(files, given)
         old = f"{output}~" if os.path.isfile(output) else None  # nobody asked for it to be overwritten
     name, address = _engine(given)
     options.check_model_output(output, files, given["as_json"])
     options.check_model_output(old, files, as_json=False)
     settings = _settings(given)
-    options.check_inputs(*files)
+    options.check_inputs(files=files, given=given)
     from ingenuo.cli.work.train import judgement, model_and_kinds, schema_table, summary, train
     from ingenuo.rows.engines import open_engine
 
@@ -113,10 +115,20 @@ def train(files: tuple[str, ...], target: str | None, output: str | None, **give
     options.save(done.model, output, done.about, given["as_json"])
 
 
-def _default_output(files: tuple[str, ...]) -> str:
+def _refuse_for_queries(given: Given) -> None:
+    """Refuse with --database what needs files that workers, or a later training, can read again."""
+    if given["database"] is not None:
+        for name in ("engine", "scheduler", "master", "checkpoint"):
+            if given[name] not in (None, "local"):
+                raise click.UsageError(f"--{name} is for files, and --database reads a query; write its rows to files.")
+
+
+def _default_output(files: tuple[str, ...], given: Given) -> str:
     """The name of the one file or folder, without its endings, with ours; in the current folder, as data may be
     where nothing can be written.
     """
+    if given["database"] is not None:
+        raise click.UsageError("Missing option '-o' / '--output': where to write the model of a query.")
     if len(files) > 1 or files[0] == "-" or any(sign in files[0] for sign in "*?["):
         raise click.UsageError("Missing option '-o' / '--output': where to write the model of several files, or of -.")
     name = os.path.basename(os.path.abspath(files[0]))
@@ -176,8 +188,9 @@ def select(files: tuple[str, ...], target: str | None, method: str, attributes: 
     ingenuo select patients.csv --target outcome
     ingenuo select patients.csv --target outcome --method gain -n 5 --json
     """
-    options.check_inputs(*files)
+    options.check_inputs(files=files, given=given)
     from ingenuo.models.attribute_selection import AttributeSelector
+    from ingenuo.rows.database import without_password
     from ingenuo.rows.streams import keep_labelled, target_and_weight
 
     rows = options.open_files(files, given, target)
@@ -190,7 +203,8 @@ def select(files: tuple[str, ...], target: str | None, method: str, attributes: 
     rest = [column for each in found.ranking_ if not each.chosen for column in each.columns]
     if rest and len(rest) <= _LISTED:
         ignored = [word for name in rest for word in ("--ignore", str(name))]
-        command = shlex.join(["ingenuo", "train", *files, "--target", str(target), *ignored])
+        where = [] if given["database"] is None else ["--database", without_password(given["database"])]
+        command = shlex.join(["ingenuo", "train", *files, *where, "--target", str(target), *ignored])
         options.say(f"to learn only those that are kept: {command}")
 
 

@@ -291,11 +291,11 @@ def origin(
 
 
 def sources(rows: Any) -> list[dict[str, Any]]:
-    """The files of a stream: their names, sizes and SHA-256."""
+    """The files of a stream: their names, sizes and SHA-256; or the URL of the database, which has no password."""
     return [
         {"path": os.path.basename(path), "bytes": os.path.getsize(path), "sha256": digest(path)}
         if os.path.isfile(path)
-        else {"path": "standard input" if path == "-" else os.path.basename(path)}
+        else {"path": "standard input" if path == "-" else path if "://" in path else os.path.basename(path)}
         for path in map(str, rows.paths)
     ]
 

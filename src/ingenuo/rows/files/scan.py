@@ -177,8 +177,9 @@ def scan(
     max_line: int = MAX_LINE,
     max_ratio: float = MAX_RATIO,
     texts: Sequence[str] = (),
+    database: str | None = None,
 ) -> Scan:
-    r"""What files hold: their columns, what each is and why, and their rows, which can then be read a batch at a time.
+    r"""What files, or a query, hold: their columns, what each is and why, and their rows, a batch at a time.
 
     Parameters
     ----------
@@ -220,6 +221,9 @@ def scan(
     texts : list of str
         For a model whose rows are texts, the name of their column, and of others that it knows. A file of no known
         format whose first line names none of them has then a text in each line.
+    database : str, optional
+        The URL of a database, of which `paths` is a query: postgresql://USER@HOST/NAME, sqlite:///FILE,
+        duckdb:///FILE, or the path of a file of SQLite or DuckDB. It is run once, however often the rows are read.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -243,7 +247,7 @@ def scan(
         format, separator, quote, encoding, header, empty, errors, known, block_size, look, max_line, max_ratio, texts,
         names,
     )  # fmt: skip
-    contents = _contents(paths, options)
+    contents = _contents(paths, options) if database is None else [_query(paths, database)]
     first = contents[0]
     if target is not None and target not in first.names:
         raise InputError(
@@ -272,7 +276,7 @@ def read(path: Paths, target: str | None = None, *, errors: str = "strict", **op
     errors : {"strict", "replace"}
         What to do with text that is not in its encoding: raise an error that says where, or put � in its place.
     **options
-        Those of `scan`: format, separator, quote, encoding, header, missing, columns.
+        Those of `scan`: format, separator, quote, encoding, header, missing, columns, database.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -305,6 +309,13 @@ def _columns(
         if kind.kind != "ignore" or name == target or (keep_all and declared.get(name) != "ignore")
     }
     return kinds, types
+
+
+def _query(query: Any, database: str) -> Content:
+    """The rows of a query."""
+    from ingenuo.rows.database import Query
+
+    return query if isinstance(query, Query) else Query(query, database)
 
 
 def _contents(paths: Any, options: Options) -> list[Content]:
