@@ -32,12 +32,13 @@ from ingenuo.networks.graph import Parents
 from ingenuo.networks.learn import ROWS, Tables
 from ingenuo.networks.network import Network
 from ingenuo.networks.search import RESTARTS, TABU, Search, Step
+from ingenuo.networks.sheet import describe_node, describe_picture
 from ingenuo.networks.structure import AODE, GIVEN, SEARCHED, STRUCTURES, Options, search, search_tree
 from ingenuo.networks.trees import PairCounts, count_pairs, naive
 from ingenuo.rows import checks
 from ingenuo.rows.part import Block, Chunk, Codes
 from ingenuo.rows.rows import OURS, MemoryRows, Part, Rows, draw
-from ingenuo.rows.schema import Schema, column_name
+from ingenuo.rows.schema import FAMILIES, Schema, column_name
 from ingenuo.rows.source import Source, match, open_source
 from ingenuo.show.arithmetic import Factor, logs
 from ingenuo.tally.labels import Labels, find, labels_of, objects, recognise, unite
@@ -587,6 +588,42 @@ class NetworkClassifier(Classifier):
             with np.errstate(invalid="ignore"):
                 found.append((one - two, partial(name, node)))
         return whole, found
+
+    # The sheet.
+
+    def sheet_schema(self) -> tuple[Schema, list[Any], Floats]:
+        """What a sheet says of the columns, of which those that are cut are numbers, and of the classes."""
+        schema, classes, shares = super().sheet_schema()
+        numbers = [name in self._found.cuts for name in schema.names.tolist()]
+        families = np.where(numbers, list(FAMILIES).index("gaussian"), schema.families).astype(np.int8)
+        return replace(schema, families=families), classes, shares
+
+    def sheet_scorer(self) -> dict[str, Any]:
+        """How rows are answered, as a sheet has it."""
+        tables = self._tables()
+        found: dict[str, Any] = tables.sheet_scorer(self._sheet_nodes(tables.labels))
+        return found
+
+    def sheet_network(self) -> dict[str, Any] | None:
+        """The network that a page draws and asks; None of "aode", which is no single one."""
+        if self._averages:
+            return None
+        found, tables = self._found, self._tables()
+        note = "levels" if self.weighting else self.smoothing
+        nodes = self._sheet_nodes(tables.states)
+        return describe_picture(
+            nodes, found.parents, tables.tables, 0, name=str(found.nodes[0]), match="labels", note=note
+        )
+
+    def _sheet_nodes(self, labels: Sequence[Labels]) -> list[dict[str, Any]]:
+        """Each node with its states; the labels may be without those of the class."""
+        nodes, used = self._found.nodes, used_columns(self.schema_)
+        classes = self.classes_.tolist()
+        described = [describe_node(nodes[0], classes)]
+        for node, name, own in zip(nodes[1:], used, labels[-len(used) :]):
+            cuts = self._found.cuts.get(name)
+            described.append(describe_node(node, own.tolist(), self._state_names(name, own), cuts, {"column": name}))
+        return described
 
     def _state_names(self, name: object, labels: Labels) -> list[str]:
         """What the states of a column are called."""

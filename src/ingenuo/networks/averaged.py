@@ -96,6 +96,13 @@ class Averaged:
         K = self.roots.shape[1]
         return loops.average_parents(codes, roots, self.root_at, pairs, self.pair_at, self.sizes, self.usable, naive, K)
 
+    def sheet_scorer(self, nodes: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """How rows are answered, as a sheet has it: the tables as they are added up in `loops.average_parents`."""
+        tables = {"roots": self.roots, "pairs": self.pairs, "naive": self.naive}
+        places = {"root_at": self.root_at, "pair_at": self.pair_at, "sizes": self.sizes, "usable": self.usable}
+        plain = {name: each.astype(np.float64) for name, each in places.items()}
+        return {"op": "averaged", "nodes": list(nodes[1:]), "classes": nodes[0]["names"], **tables, **plain}
+
     def models(self, codes: NDArray[np.int32]) -> list[tuple[int, Floats]]:
         """Of one row, each attribute that may be the parent and the log joint with it as such."""
         found = []

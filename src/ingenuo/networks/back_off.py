@@ -25,6 +25,7 @@ from ingenuo.errors import InputError
 from ingenuo.families.categorical import column_codes
 from ingenuo.kernels import codes as loops
 from ingenuo.kernels import densities
+from ingenuo.kernels.portable import total
 from ingenuo.networks.graph import Parents
 from ingenuo.networks.learn import counts_over, table_name
 from ingenuo.rows.part import Codes
@@ -144,11 +145,11 @@ class Node:
         """From the counts of the deepest level."""
         levels = [counts]
         while levels[0].ndim > 2:
-            levels.insert(0, levels[0].sum(axis=-2))
-        column = levels[0].sum(axis=0)
-        size, total = len(column), column.sum()
-        below = ((column + 1.0) / (total + size))[np.newaxis]
-        left = ((np.maximum(column - 1.0, 0.0) + 1.0) / (max(total - 1.0, 0.0) + size))[np.newaxis]
+            levels.insert(0, total(levels[0], -2))
+        column = total(levels[0], 0)
+        size, rows = len(column), float(total(column))
+        below = ((column + 1.0) / (rows + size))[np.newaxis]
+        left = ((np.maximum(column - 1.0, 0.0) + 1.0) / (max(rows - 1.0, 0.0) + size))[np.newaxis]
         found, shares = [], []
         for level in levels:
             m, below, left = loops.smooth_level(level.reshape(-1, size), below, left, GRID)
@@ -163,12 +164,21 @@ class Node:
         known stops at the level before it.
         """
         known = logs(self.shares[0])
-        total = weights[0] * known
+        found = weights[0] * known
         for shares, weight in zip(self.shares[1:], weights[1:]):
             known = np.repeat(known[..., np.newaxis, :], shares.shape[-2] + 1, axis=-2)
             known[tuple(slice(size) for size in shares.shape)] = logs(shares)
-            total = total[..., np.newaxis, :] + weight * known
-        return np.ascontiguousarray(np.moveaxis(total, 0, -1)).reshape(-1, len(self.counts[0]))
+            found = found[..., np.newaxis, :] + weight * known
+        return np.ascontiguousarray(np.moveaxis(found, 0, -1)).reshape(-1, len(self.counts[0]))
+
+    def sheet(self) -> dict[str, Any]:
+        """The deepest counts, from which the shares follow, and the m of each level; of many zeros what is between."""
+        flat = np.ravel(self.counts[-1])
+        places = np.flatnonzero(flat)
+        own = {"shape": list(self.counts[-1].shape), "m": self.m, "gaps": None, "counts": flat}
+        if 4 * len(places) < len(flat):
+            own |= {"gaps": np.diff(places, prepend=0).astype(np.float64), "counts": flat[places]}
+        return own
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +202,7 @@ class BackOff:
     @cached_property
     def shares(self) -> Floats:
         """Of the classes."""
-        return np.asarray((self.rows + self.imagined) / (self.rows + self.imagined).sum())
+        return np.asarray((self.rows + self.imagined) / total(self.rows + self.imagined))
 
     @cached_property
     def log_prior(self) -> Floats:
@@ -250,6 +260,15 @@ class BackOff:
         loops.add_log_likelihood(self.cells(codes), self.sums, joint)
         return joint
 
+    def sheet_scorer(self, nodes: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """How rows are answered, as a sheet has it: the log prior, and of each column its levels."""
+        terms = []
+        for node, (each, weights) in enumerate(zip(self.columns, self.weights), 1):
+            given = [dict(nodes[up]) for up in self.parents[node][1:]]
+            own = {"node": dict(nodes[node]), "given": given, "weights": list(weights)}
+            terms.append({"op": "levels", **own, **each.sheet()})
+        return {"op": "back-off", "start": self.log_prior, "terms": terms}
+
     def entry(self, node: int, codes: NDArray[np.int32], classes: NDArray[np.intp]) -> Floats:
         """What a node adds to the log joint of a class of each row."""
         return self.sums[node - 1][self.cells(codes)[node - 1], classes]
@@ -283,9 +302,9 @@ class BackOff:
     ) -> list[Factor]:
         """The prior and a factor for each column: its shares by level, each to the power of its weight."""
         shifts = np.zeros(len(self.rows)) if self.levels is None else self.levels.shifts_of(self.labels[0])
-        total, imagined = self.rows.sum(), self.imagined.sum()
+        rows, imagined = self.rows.sum(), self.imagined.sum()
         terms = [
-            fraction(n, a, total, imagined) + (f" × e^{shift:.6g}" if shift else "")
+            fraction(n, a, rows, imagined) + (f" × e^{shift:.6g}" if shift else "")
             for n, a, shift in zip(self.rows, self.imagined, shifts)
         ]
         found = [Factor("prior", "", tuple(map(_term, terms, self.log_prior.tolist())))]

@@ -395,7 +395,13 @@ def encode_known(
 
     The column of one node may be left out: it is what is asked for.
     """
-    source = source_of(table)
+    return encode_states(nodes, states, source_of(table), cuts, without)
+
+
+def encode_states(
+    nodes: Sequence[str], states: Sequence[Sequence[Any]], source: Source, cuts: Mapping[str, Cuts], without: int
+) -> NDArray[np.int32]:
+    """The same of rows that are read already."""
     result = np.full((source.n_rows, len(nodes)), -1, np.int32)
     at = _place_columns(source, [node for i, node in enumerate(nodes) if i != without])
     if not at and len(nodes) > 1:

@@ -376,7 +376,10 @@ def arc_strengths(parents: Parents, tables: Tables) -> dict[tuple[int, int], flo
             without_child = family.sum(axis=-1, keepdims=True)
             without_parent = family.sum(axis=axis, keepdims=True)
             without_both = without_child.sum(axis=axis, keepdims=True)
-            above_line, below_line = family * without_both, without_child * without_parent
-            ratio = np.divide(above_line, below_line, out=np.ones_like(family), where=family > 0)
-            found[parent, child] = max(0.0, float((family * log(ratio)).sum()) / LN_2)
+            # By logarithms: a product of two rare shares may be 0.
+            possible = family > 0
+            ratio = log(np.where(possible, family, 1.0))
+            for sign, part in ((1, without_both), (-1, without_child), (-1, without_parent)):
+                ratio += sign * log(np.where(possible, part, 1.0))
+            found[parent, child] = max(0.0, float((family * ratio).sum()) / LN_2)
     return found

@@ -24,6 +24,7 @@ from ingenuo.kernels import moments, portable
 from ingenuo.kernels.codes import Flat
 from ingenuo.networks.graph import Parents, children, order
 from ingenuo.networks.inference import expected_counts, log_joint
+from ingenuo.networks.sheet import describe_scorer
 from ingenuo.rows.checks import check_number, check_whole, seeded_generator
 from ingenuo.rows.part import Codes
 from ingenuo.show.arithmetic import Factor, Term, exponential, fraction, logs, term
@@ -170,6 +171,10 @@ class Tables:
         if floor is not None:
             flat = Flat.of(self.parents, [np.maximum(table, _TINY) for table in self.tables])
         return log_joint(flat, np.insert(codes, 0, -1, axis=1), 0)
+
+    def sheet_scorer(self, nodes: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """How rows are answered, as a sheet has it."""
+        return describe_scorer(nodes, self.parents, self.tables, 0, "labels")
 
     def entry(self, node: int, codes: NDArray[np.int32], classes: NDArray[np.intp]) -> Floats:
         """What a node adds to the log joint of a class of each row, in which nothing is missing."""

@@ -29,6 +29,7 @@ from ingenuo.networks import graph, inference, learn
 from ingenuo.networks.build import Definition, define
 from ingenuo.networks.columns import encode_known, encode_rows
 from ingenuo.networks.search import RESTARTS, TABU, Scorer, Search, check_score
+from ingenuo.networks.sheet import NetworkSheet
 from ingenuo.networks.structure import GIVEN, Options, find_structure, sample_of
 from ingenuo.rows.checks import check_whole
 from ingenuo.rows.part import Codes
@@ -67,7 +68,7 @@ class NodeTables(Shown):
         return list(self.tables)
 
 
-class Network(Shown):
+class Network(NetworkSheet, Shown):
     """A Bayesian network: made by an expert (`from_arcs`, `read`), or learned from rows (`learn`, `fit`).
 
     >>> wet = {"rain": {"wet": 0.9, "dry": 0.1}, "no rain": {"wet": 0.05, "dry": 0.95}}
