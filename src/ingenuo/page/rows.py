@@ -118,7 +118,7 @@ def _values(source: Source, schema: Schema, name: Any, place: int) -> list[Any]:
         dense = np.asarray(matrix.todense() if hasattr(matrix, "todense") else matrix, np.float64).ravel()
         return [int(x) if x.is_integer() else x for x in dense.tolist()]
     column = source.column(place)
-    values = column.tolist() if isinstance(column, np.ndarray) else column.to_pylist()
+    values = column.to_pylist() if hasattr(column, "to_pylist") else np.asarray(column, object).tolist()
     if kind == "text":
         return [None if is_missing(x) else x.decode("utf-8", "replace") if isinstance(x, bytes) else x for x in values]
     return [None if is_missing(x) else plain(x) for x in values]

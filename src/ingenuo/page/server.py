@@ -62,7 +62,7 @@ _ENTER = """
 const token = location.hash.slice(1), said = document.getElementById("said");
 history.replaceState(null, "", "/enter");
 fetch("/v1/enter", {method: "POST", headers: {"content-type": "application/json"}, body: JSON.stringify({token})})
-  .then((answer) => answer.ok ? location.replace("/") : answer.json().then((found) => { said.textContent = found.error; }))
+  .then((answer) => answer.ok ? location.replace("/") : answer.json().then(({error}) => { said.textContent = error; }))
   .catch(() => { said.textContent = "The server has ended: start ingenuo open again."; });
 """
 _DOOR = """<!doctype html>
@@ -128,10 +128,9 @@ class Session:
         return {
             "learned": _count_rows(self.model),
             "changes": len(self._before),
+            "fingerprints": bool(getattr(self.model, "fingerprints", False)),
             "save_to": None if self.save_to is None else os.path.basename(self.save_to),
-            "cannot": {
-                what: why for what in ("forget", "partial_fit", "merge") if (why := _why_not(self.model, what)) is not None
-            },
+            "cannot": {what: why for what in ("forget", "partial_fit", "merge") if (why := _why_not(self.model, what))},
         }
 
     def page(self) -> str:
@@ -193,7 +192,7 @@ class Session:
         """Write the model to the file that was named when the server was started, and to no other."""
         _check_keys(asked)
         if self.save_to is None:
-            raise InputError("no file to save to was named; start with ingenuo open MODEL -o FILE, or download the model")
+            raise InputError("no file to save to was named; start with ingenuo open MODEL -o FILE, or download it")
         store.save(self.model, self.save_to, self.about)
         return {"saved": os.path.basename(self.save_to), "bytes": os.path.getsize(self.save_to)}
 
@@ -296,7 +295,8 @@ def _flag(asked: Mapping[str, Any], key: str) -> bool:
 
 def read_row(model: Any, row: Any) -> Any:
     """A row of the page as the model takes it: of what reads texts the text, else a mapping."""
-    if not isinstance(row, dict) or not all(value is None or isinstance(value, str | float | int) for value in row.values()):
+    plain_values = isinstance(row, dict) and all(x is None or isinstance(x, str | float | int) for x in row.values())
+    if not plain_values:
         raise InputError("a row must be a mapping from column to a number, a text, true, false or null")
     if reads_texts(model):
         names = [column_name(name) for name in model.schema_.names.tolist()]
@@ -358,7 +358,7 @@ def _fractions(before: Any, after: Any, rows: Sequence[Any]) -> list[dict[str, A
 
 
 def make_app(session: Session, token: str, tickets: set[str] | None = None) -> ASGIApp:
-    """The application that serves a session to whoever has the token, or one of the tickets, each of which opens once."""
+    """The application that serves a session to whoever has the token, or a ticket, which opens once."""
     unused = set(tickets or ())
     lock = asyncio.Lock()
 

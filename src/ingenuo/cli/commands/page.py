@@ -94,7 +94,12 @@ def export(model: str, output: str, form: str | None, files: tuple[str, ...], **
     MODEL,
     _ROWS,
     option("-o --output MODEL", "Where the page may save the model, once rows were forgotten or learned  [nowhere]"),
-    option("--port", "Where to listen, on this machine alone; 0 is any that is free.", type=click.IntRange(0, 65535), default=0),
+    option(
+        "--port",
+        "Where to listen, on this machine alone; 0 is any that is free.",
+        type=click.IntRange(0, 65535),
+        default=0,
+    ),
     option("--no-browser", "Print the address, and open no browser."),
     READING,
     SEED,

@@ -32,16 +32,18 @@ def drawn_rows(stream: Any, max_rows: int, seed: int) -> Rows:
 
 def keep_words(model: Any, n: int) -> Any:
     """The model with the most frequent words of each column of texts alone, as if the others were unknown to it."""
-    schema = getattr(model, "schema_", None)
-    texts = {} if schema is None else schema.texts
+    schema: Any = getattr(model, "schema_", None)
+    texts = {} if schema is None else {name: replace(each, max_words=n) for name, each in schema.texts.items()}
     if not texts or not hasattr(model, "_set_tally"):
         raise InputError(f"--top-words is for naive Bayes on texts, and this is a {type(model).__name__} that has none")
     if getattr(model, "tune", False) or getattr(model, "calibration", None) is not None:
         raise InputError(
-            "the model was tuned or calibrated with all its words, and would be neither without some; train it without, "
-            "and leave words out then"
+            "the model was tuned or calibrated with all its words, and would be neither without some; leave words out "
+            "of one that is neither"
         )
-    model._set_tally(replace(schema, texts={name: replace(each, max_words=n) for name, each in texts.items()}), model.tally_)
+    model._set_tally(
+        replace(schema, texts={name: replace(each, max_words=n) for name, each in texts.items()}), model.tally_
+    )
     return model
 
 
@@ -97,9 +99,9 @@ def check_size(data: str | bytes, form: str, model: Any, n_rows: int) -> None:
     size = len(data.encode() if isinstance(data, str) else data)
     if size <= LARGEST:
         return
-    schema = getattr(model, "schema_", None)
+    texts = getattr(getattr(model, "schema_", None), "texts", None)
     remedies = ["embed fewer rows (--max-rows)"] if n_rows else []
-    remedies += ["keep the most frequent words alone (--top-words 20000)"] if schema is not None and schema.texts else []
+    remedies += ["keep the most frequent words alone (--top-words 20000)"] if texts else []
     remedies += ["leave out what few rows have (--minimum 5)"]
     raise InputError(
         f"the {form} would have {size / 1e6:,.1f} MB, and {LARGEST / 1e6:g} MB is the most; {', or '.join(remedies)}"

@@ -148,7 +148,7 @@ const three = (x) => (x === 0 ? "0" : Math.abs(x) < 0.001 || Math.abs(x) >= 1e5 
 
 // Pictures: a square of 0 to 1, or a curve over 0 to 1.
 
-const W = 440, H = 360, LEFT = 46, RIGHT = 14, TOP = 12, BOTTOM = 44;
+const W = 390, H = 340, LEFT = 46, RIGHT = 14, TOP = 12, BOTTOM = 44;
 const across = (p) => LEFT + p * (W - LEFT - RIGHT);
 
 function Axes({ ticks, height, xlabel, ylabel, y, base }) {
@@ -189,10 +189,10 @@ function Costs({ app, found, threshold, colour }) {
   </svg>`;
 }
 
-// The least of 1, 2, 2.5 and 5 times a power of ten that is not below a number.
+// The least round number that is not below a number, and has round quarters.
 function nice(x) {
   const unit = 10 ** Math.floor(Math.log10(x));
-  return unit * [1, 2, 2.5, 4, 5, 10].find((each) => each * unit >= x * (1 - 1e-12));
+  return unit * [1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10].find((each) => each * unit >= x * (1 - 1e-12));
 }
 
 // Parts of the view.
@@ -332,7 +332,7 @@ function Believe({ app }) {
   const moved = threshold !== null && threshold !== 0.5;
   const says = moved ? say("{class} is answered from {threshold} on.", { class: app.label(chosen), threshold: threshold.toFixed(2) }) : "";
   return html`<div class="believe"><style>${STYLE}</style>
-    <p class="how">${say("By {n} rows ({note}). Rows that the model learned make it look better than it is.", { n: answers.length.toLocaleString("en"), note: app.rows.note })}</p>
+    <p class="how">${say("Judged by {note}. Rows that the model learned make it look better than it is.", { note: app.rows.note })}</p>
     <${Sure} app=${app} answers=${answers} />
     ${K > 1 ? html`<${Threshold} app=${app} answers=${answers} chosen=${chosen} choose=${choose} threshold=${at} move=${move} />` : null}
     <${Confusion} app=${app} answers=${answers} answer_of=${answer_of} threshold_says=${says} />

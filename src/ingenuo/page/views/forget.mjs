@@ -46,7 +46,7 @@ export function Changed({ app, state, failed }) {
   const { say } = app, [saved, set] = useState(null);
   const ask = (path, after) => () => app.server.post(path, {}).then(after, (error) => failed(error.message));
   return html`<p class="forget-state">${state.changes
-    ? html`<span>${say("{n} changes since the model was opened.", { n: state.changes })}</span> <button type="button" onClick=${ask("/v1/undo", reload)}>${say("Undo the last")}</button>`
+    ? html`<span>${state.changes === 1 ? say("The model was changed once since it was opened.") : say("The model was changed {n} times since it was opened.", { n: state.changes })}</span> <button type="button" onClick=${ask("/v1/undo", reload)}>${say("Undo the last")}</button>`
     : html`<span>${say("The model is as it was opened.")}</span>`}
     ${state.learned === null || state.learned === undefined ? null : html` <span>${say("It knows {n} rows.", { n: state.learned.toLocaleString("en") })}</span>`}
     ${state.save_to ? html` <button type="button" onClick=${ask("/v1/save", (found) => set(say("Saved to {file} ({n} bytes).", { file: found.saved, n: found.bytes.toLocaleString("en") })))}>${say("Save to {file}", { file: state.save_to })}</button>` : null}
@@ -73,7 +73,8 @@ function Forget({ app }) {
   const cells = Object.entries(row);
   const number_of = (n) => (n === null ? "–" : n.toLocaleString("en"));
   return html`<div class="forget"><style>${SIDES}${STYLE}</style>
-    <p class="how">${say("A model of sums can take a row away exactly: it is then as if it had never seen it. Nothing is changed before you say so, and the file of the model stays as it is.")}</p>
+    <p class="how">${say("A model of sums can take a row away exactly: it is then as if it had never seen it. Nothing is changed before you say so, and the file of the model stays as it is.")}
+      ${what === "forget" && !state.fingerprints ? html` ${say("Its sums cannot always show whether a row was learned: only take away one that was.")}` : null}</p>
     <${Changed} app=${app} state=${state} failed=${set_error} />
     <fieldset><legend>${say("Which row")}</legend>
       <div class="forget-choice">
