@@ -248,8 +248,7 @@ def test_a_network_answers_rows_by_the_states_of_its_target() -> None:
     for _ in range(40):
         others = [node for node in network.nodes if node != "lung" and rng.random() < 0.5]
         rows.append({node: ["yes", "no", "YES", "maybe"][int(rng.integers(4))] for node in others})
-    possible = [row for row in rows if network.log_likelihood(pd.DataFrame([row or {"asia": None}]))[0] > -np.inf]
-    assert_same_bits([("asia", network, possible)])
+    assert_same_bits([("asia", network, rows)])
 
 
 def test_a_model_says_of_a_row_what_its_network_says() -> None:

@@ -24,7 +24,7 @@ from ingenuo.kernels import moments, portable
 from ingenuo.kernels.codes import Flat
 from ingenuo.networks.graph import Parents, children, order
 from ingenuo.networks.inference import expected_counts, log_joint
-from ingenuo.networks.sheet import describe_scorer
+from ingenuo.networks.sheet import TINY, describe_scorer
 from ingenuo.rows.checks import check_number, check_whole, seeded_generator
 from ingenuo.rows.part import Codes
 from ingenuo.show.arithmetic import Factor, Term, exponential, fraction, logs, term
@@ -36,7 +36,6 @@ from ingenuo.tally.tally import Table, Tally
 
 Floats = NDArray[np.float64]
 
-_TINY = 1e-300  # stands for an entry of 0 where a row is impossible for every class
 CELLS = 1 << 24  # the largest table that is learned
 ROWS = "rows"  # the table of how many rows were learned in all
 
@@ -169,7 +168,7 @@ class Tables:
         """The log joint of each row and class."""
         flat = self.flat
         if floor is not None:
-            flat = Flat.of(self.parents, [np.maximum(table, _TINY) for table in self.tables])
+            flat = Flat.of(self.parents, [np.maximum(table, TINY) for table in self.tables])
         return log_joint(flat, np.insert(codes, 0, -1, axis=1), 0)
 
     def sheet_scorer(self, nodes: Sequence[dict[str, Any]]) -> dict[str, Any]:

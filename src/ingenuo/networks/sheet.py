@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import ImpossibleEvidenceError, TooWideError
+from ingenuo.errors import TooWideError
 from ingenuo.families.discretise import Cuts
 from ingenuo.kernels import densities
 from ingenuo.kernels.codes import SCRATCH, Flat
@@ -28,6 +28,8 @@ from ingenuo.rows.schema import Schema, column_name
 from ingenuo.show.svg import clean, text_width
 
 Floats = NDArray[np.float64]
+
+TINY = 1e-300  # stands for an entry of 0 where a row is impossible for every class
 
 # Of the boxes on a page, in pixels; views/network.mjs has the same figures for its rows and columns.
 NAME_SIZE, STATE_SIZE = 13.0, 12.0
@@ -189,11 +191,16 @@ class NetworkSheet:
         return found
 
     def answer_row(self, row: Any) -> tuple[Floats, Floats]:
-        """The log joint of one row with each state of the target, and their posterior."""
+        """The log joint of one row with each state of the target, and their posterior.
+
+        Where the tables rule the row out, that of tables in which nothing is impossible, as of a classifier.
+        """
         source, asked = checks.row(row, self.sheet_schema()[0]), self._asked
         codes = encode_states(self.nodes, self._known_states(), source, self.cuts, asked)
         joint = inference.log_joint(self._flat(), codes, asked)
         posterior = joint.copy()
         if len(densities.posterior(posterior)):
-            raise ImpossibleEvidenceError("the row is impossible under the tables; leave some of it out")
+            lifted = Flat.of(self._parents, [np.maximum(table, TINY) for table in self._known_tables()])
+            posterior = inference.log_joint(lifted, codes, asked)
+            densities.posterior(posterior)
         return joint[0], posterior[0]
