@@ -22,7 +22,7 @@ from ingenuo.kernels import portable
 from ingenuo.rows import checks
 from ingenuo.rows.rows import take_rows
 from ingenuo.show.format import latex, markdown, plain, shortened
-from ingenuo.show.page import page
+from ingenuo.show.page import Frame, page
 from ingenuo.show.table import Block, Heading, PrintedTable, Shown, csv_of, json_text
 from ingenuo.tally.labels import Labels
 
@@ -208,6 +208,16 @@ class Explanation(Shown):
 
     def _title(self) -> str:
         return f"Why {self.prediction}?"
+
+    def page(self, height: int = 480) -> Frame:
+        """The answer and its arithmetic as a page within a notebook's cell; it needs no network.
+
+        Parameters
+        ----------
+        height : int
+            Of the frame, in pixels.
+        """
+        return Frame(self.to_html(), height)
 
     def to_dict(self) -> dict[str, Any]:
         """The table as plain data, as JSON can hold it: what is impossible has the log "-inf"."""

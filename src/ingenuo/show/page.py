@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -10,9 +11,11 @@ from functools import cache
 from html import escape, unescape
 from typing import Any
 
+from ingenuo.rows import checks
 from ingenuo.show import format
 from ingenuo.show.plots import on_a_page
 from ingenuo.show.table import STYLE, PrintedTable
+from ingenuo.tally.container import replace_file
 
 
 def page(title: str, body: str, contents: Mapping[str, str] | None = None) -> str:
@@ -20,6 +23,32 @@ def page(title: str, body: str, contents: Mapping[str, str] | None = None) -> st
     import ingenuo
 
     return str(template("page.html").render(title=title, body=body, contents=contents, tables=STYLE, ingenuo=ingenuo))
+
+
+class Frame:
+    """A whole page within a notebook's cell: it is in the cell itself, and so is there offline and after a restart.
+
+    >>> Frame("<!doctype html><p>So it is.</p>")
+    a page of 31 bytes; a notebook shows it, and .save("page.html") writes it
+    """
+
+    def __init__(self, html: str, height: int = 640) -> None:
+        checks.check_whole("height", height, 100)
+        self.html, self.height = html, int(height)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file, whole or not at all."""
+        replace_file(os.path.realpath(path), [self.html.encode()])
+
+    def __repr__(self) -> str:
+        size = len(self.html.encode())
+        return f'a page of {size:,} bytes; a notebook shows it, and .save("page.html") writes it'
+
+    def _repr_html_(self) -> str:
+        # What runs in the frame is not of the notebook's origin: it can read and change nothing there.
+        shown = 'sandbox="allow-scripts allow-downloads" loading="lazy" title="a page of a model"'
+        style = f"width:100%;height:{self.height}px;border:1px solid #8884;border-radius:6px"
+        return f'<iframe srcdoc="{escape(self.html)}" {shown} style="{style}"></iframe>'
 
 
 def page_of_markdown(text: str) -> str:

@@ -31,11 +31,19 @@ export function random(seed) {
   };
 }
 
+// The bin of a probability: above m/M up to (m + 1)/M, and 0 in the first, as in evaluation/reliability.py.
+function bin_of(p) {
+  let at = Math.min(BINS - 1, Math.floor(p * BINS));
+  while (at > 0 && p <= at / BINS) at -= 1;
+  while (p > (at + 1) / BINS) at += 1;
+  return at;
+}
+
 // Of answers with their probability: bins of equal width, each with its rows, mean probability, and share that is right.
 export function reliability(sure, right) {
   const bins = Array.from({ length: BINS }, () => ({ n: 0, sure: 0, right: 0 }));
   sure.forEach((p, i) => {
-    const bin = bins[Math.min(BINS - 1, Math.floor(p * BINS))];
+    const bin = bins[bin_of(p)];
     bin.n += 1;
     bin.sure += p;
     bin.right += right[i] ? 1 : 0;
