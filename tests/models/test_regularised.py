@@ -16,9 +16,9 @@ from ingenuo.errors import ForgetError, InputError, KindError, MergeError, Refus
 from ingenuo.explanation.evidence import reasons
 from ingenuo.explanation.explain import inspect
 from ingenuo.families.covariance import Scatters, Shrinkage
-from ingenuo.models import design as design_module
-from ingenuo.models.design import Chosen, make_design
+from ingenuo.models import regularised
 from ingenuo.models.log_linear import fit_temperature
+from ingenuo.models.regularised import Chosen, make_design
 from ingenuo.rows.part import Chunk
 from ingenuo.rows.rows import rows_of
 from ingenuo.rows.source import blocks, match, open_source
@@ -131,8 +131,8 @@ def test_left_out_rows_are_answered_by_a_model_that_did_not_learn_their_fold(mon
     others._count_again(rows_of(*_some(rest)))
     np.testing.assert_allclose(others.predict_log_proba(_some(held)[0]), logs[held], atol=1e-9)
     # What the rows of a fold are called changes their own answers by the choice alone, which is fixed here.
-    monkeypatch.setattr(design_module, "POOLED", (model.shrinkage_.pooled,))
-    monkeypatch.setattr(design_module, "DIAGONALS", (model.shrinkage_.diagonal,))
+    monkeypatch.setattr(regularised, "POOLED", (model.shrinkage_.pooled,))
+    monkeypatch.setattr(regularised, "DIAGONALS", (model.shrinkage_.diagonal,))
     renamed = Y.copy()
     renamed[held[:5]] = "a"
     again = ing.GaussianDiscriminant("regularised")

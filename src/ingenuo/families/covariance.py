@@ -280,7 +280,8 @@ class Gaussians(Parameters):
 
     def _add_incomplete(self, block: Numbers, rows: Places, out: Floats, what: int) -> None:
         """Add for rows that lack columns what those that they have say."""
-        add_incomplete(block, rows, out, self.centre, self.offsets, self.covariances, what=what)
+        given = self.centre, self.offsets, self.covariances
+        loops.add_incomplete(block, rows, *given, out, what=what)
 
     def add_scores(self, block: Numbers, out: Floats) -> None:
         """Add the log densities less what all classes have in common; of one covariance for all, lines."""
@@ -336,6 +337,20 @@ class Gaussians(Parameters):
             rows[mine] += deviates[mine] @ factor.lower.T
         return {name: rows[:, j] for j, name in enumerate(self.columns.tolist())}
 
+    def sheet_terms(self) -> Iterator[dict[str, Any]]:
+        """Distances from the means, of all columns together."""
+        yield {**self.sheet_distances(), "columns": self.columns.tolist(), "covariances": self._lower}
+
+    def sheet_distances(self) -> dict[str, Any]:
+        """What whole rows are answered by."""
+        own = {"centre": self.centre, "offsets": self.offsets, "roots": self.roots, "placed": self.placed}
+        return {"op": "distances", **own, "peaks": self.log_peaks}
+
+    @property
+    def _lower(self) -> Floats:
+        """The covariances without what is above the diagonal, row by row."""
+        return np.asarray(self.covariances[:, *np.tril_indices(len(self.columns))])
+
     @property
     def n_parameters(self) -> int:
         """The means of each class, and the lower triangle of each covariance."""
@@ -352,14 +367,6 @@ class Gaussians(Parameters):
         for j, column in enumerate(self.columns.tolist()):
             slopes, centre, deviation = self.lines[0][:, j], float(self.centre[j]), math.sqrt(self.covariances[0, j, j])
             yield Measure.line(column, slopes, centre, self.means[:, j], deviation, shares, together=True)
-
-
-def add_incomplete(block: Numbers, rows: Places, out: Floats, *given: Floats, what: int) -> None:
-    """Add to some rows of out what the columns that they have say."""
-    if len(rows):
-        found = np.zeros((len(rows), out.shape[1]))
-        loops.add_incomplete(block.take(rows), *given[:3], found, *given[3:], what=what)
-        out[rows] += found
 
 
 @dataclass(frozen=True)
@@ -654,8 +661,14 @@ class Lines:
     def add_to(self, block: Numbers, out: Floats) -> None:
         """Add f_k to out (rows × classes); a row with missing values is answered from the columns it has."""
         rows = loops.add_lines(block, self.centre, self.weights, self.shares, out)
-        given = self.centre, self.pulls, self._system[0][np.newaxis], self.shares
-        add_incomplete(block, rows, out, *given, what=loops.SHARE)
+        given = self.centre, self.pulls, self._system[0][np.newaxis]
+        loops.add_incomplete(block, rows, *given, out, self.shares, what=loops.SHARE)
+
+    def sheet_node(self) -> dict[str, Any]:
+        """The lines, and the system of which rows that lack columns solve their part."""
+        lower = np.tril_indices(len(self.columns))
+        own = {"columns": self.columns.tolist(), "centre": self.centre, "weights": self.weights, "shares": self.shares}
+        return {"op": "least squares", **own, "pulls": self.pulls, "covariances": self._system[0][lower][np.newaxis]}
 
     @property
     def brier(self) -> float:

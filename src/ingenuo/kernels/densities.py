@@ -304,14 +304,14 @@ DENSITY, LINE, SHARE = 0, 1, 2  # what incomplete rows add
 
 
 def add_incomplete(
-    table: Rows, centre: Floats, placed: Floats, covariances: Floats, out: Floats, shares: Floats | None = None, *,
-    what: int = DENSITY,
+    table: Rows, places: NDArray[np.intp], centre: Floats, placed: Floats, covariances: Floats, out: Floats,
+    shares: Floats | None = None, *, what: int = DENSITY,
 ) -> None:  # fmt: skip
-    """Add to out what rows say by the columns that they have.
+    """Add to out what some rows of a table, by their places, say by the columns that they have.
 
-    With z = L⁻¹(x - centre) and z_k = L⁻¹ placed_k of the part S = L Lᵀ of a covariance that is of these columns: the log
-    density -½ |z - z_k|² - ½ log |2πS|, the line -½ |z_k|² + z_k·z, or share_k + z_k·z. One covariance serves all classes,
-    or each has its own. Where S is singular, its pseudo-inverse stands in.
+    With z = L⁻¹(x - centre) and z_k = L⁻¹ placed_k of the part S = L Lᵀ of a covariance that is of these columns:
+    the log density -½ |z - z_k|² - ½ log |2πS|, the line -½ |z_k|² + z_k·z, or share_k + z_k·z. One covariance serves
+    all classes, or each has its own. Where S is singular, its pseudo-inverse stands in.
     """
     (n_classes, d), n_own = placed.shape, len(covariances)
     check_shape((d,), centre)
@@ -321,8 +321,10 @@ def add_incomplete(
     check_shape((len(out), n_classes), out)
     given = [np.ascontiguousarray(each) for each in (centre, placed)]
     rest = n_classes, np.ascontiguousarray(covariances), n_own, what, shares
-    for start in range(0, len(out), _PIECE):
-        X = table.rows(start, min(start + _PIECE, len(out)))
+    taken = table.take(places) if len(places) else table
+    for start in range(0, len(places), _PIECE):
+        own = places[start : start + _PIECE]
+        X = taken.rows(start, start + len(own))
         order = np.lexsort(np.packbits(np.isnan(X), axis=1).T)  # those that lack the same columns, one after another
         X, found = np.ascontiguousarray(X[order]), np.zeros((len(X), n_classes))
 
@@ -331,7 +333,7 @@ def add_incomplete(
             call.add_incomplete(X[lo:hi], hi - lo, d, *given, *rest, found[lo:hi], *room)
 
         over(len(X), work, _FEW_PATTERNS)
-        out[start + order] += found
+        out[own[order]] += found
 
 
 def _add_scores(

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from functools import partial, reduce
 from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,10 @@ class Rows(Protocol):
 
     def rows(self, lo: int, hi: int) -> Floats:
         """Rows lo..hi."""
+        ...
+
+    def take(self, rows: NDArray[np.intp]) -> Any:
+        """Some of the rows, in any order."""
         ...
 
     def place(self, row: int, column: int) -> str:

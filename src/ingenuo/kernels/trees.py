@@ -59,6 +59,16 @@ class Trees:
         """The first n trees."""
         return Trees(self.depth, self.splits[:n], self.values[:n])
 
+    def compact(self) -> dict[str, NDArray[Any]]:
+        """The nodes that rows can come to, tree after tree and level by level: their splits, their values, how many
+        there are in each tree; the children of the splits come in the order of these, two by two.
+        """
+        reached = np.zeros(self.splits.shape, np.bool_)
+        reached[:, 0] = True
+        for x in range(self.splits.shape[1] // 2):
+            reached[:, 2 * x + 1] = reached[:, 2 * x + 2] = reached[:, x] & (self.splits[:, x] >= 0)
+        return {"nodes": reached.sum(axis=1), "splits": self.splits[reached], "values": self.values[reached]}
+
     def check(self, n_columns: int) -> None:
         """Raise where these are no trees over so many columns: a walk would leave them."""
         nodes = (2 << self.depth) - 1

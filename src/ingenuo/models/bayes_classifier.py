@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import IngenuoError, InputError, MergeError, check_choice
-from ingenuo.kernels import densities, threads
+from ingenuo.kernels import densities, portable, threads
 from ingenuo.kernels.moments import refuse_infinities
 from ingenuo.models.classifier import JointAnswers, warn_of_ignored
 from ingenuo.models.folds import (
@@ -34,7 +34,7 @@ from ingenuo.models.folds import (
     watch_folds,
 )
 from ingenuo.models.log_linear import fit_weights
-from ingenuo.models.members import choose_members
+from ingenuo.models.members import choose_members, sheet_member
 from ingenuo.models.model import CLASS, NO_LABELS, Packed, Refusals, check_is_fitted, clone, unless_refused
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.models.registry import pack_members, unpack_members
@@ -538,7 +538,7 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
 
     def _each(self, X: Any, skip: bool = False) -> Floats:
         """log P(class | row) by each member, members × rows × classes; with `skip`, 0 by those without weight."""
-        X, known, least = self._without_target(X), labels_of(self.classes_), np.log(self.least_)
+        X, known, least = self._without_target(X), labels_of(self.classes_), portable.log(self.least_)
         n_rows = checks.count_rows(X)
         found = np.zeros((len(self.estimators_), n_rows, len(known)))
         for place, (each, weight) in enumerate(zip(self.estimators_, self._weights)):
@@ -565,9 +565,46 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
     def _predict(self, X: Any) -> NDArray[Any]:
         return np.asarray(self.classes_[self._pooled(X).argmax(axis=1)])
 
+    def answer_row(self, row: Any) -> tuple[Floats, Floats]:
+        """What the members say of one row, pooled, and the posterior."""
+        return self._pool([opinion for opinion, _, _ in self._opinions(self._without_target(row))])
+
+    def _pool(self, opinions: Sequence[Opinion]) -> tuple[Floats, Floats]:
+        pooled = self.shifts_ + 0.0
+        for each in opinions:
+            pooled += each.weight * each.heard
+        posterior = pooled[np.newaxis].copy()
+        densities.posterior(posterior)
+        return pooled, posterior[0]
+
+    def _opinions(self, row: Any) -> Iterator[tuple[Opinion, Any, Any]]:
+        """What each member that has a weight says of one row, with the member and what it has read of the row."""
+        known, least = labels_of(self.classes_), portable.log(self.least_)
+        for name, each, weight in zip(self._names, self.estimators_, self._weights.tolist()):
+            if not weight:
+                continue
+            factors: Sequence[Factor] = ()
+            found = None
+            if hasattr(each, "_factors"):
+                found = each._open_row(row)
+                factors, own = each._factors(found), each._posterior(found, 1, log=True)
+            else:
+                own = log_answers(each, checks.one_row(row, self.schema_.names.tolist(), self._table))
+            own, at = over_classes(own, classes_of(each), known, least)[0], find(classes_of(each), known)
+            yield Opinion(name, weight, factors, at, own, np.maximum(own, least)), each, found
+
+    def sheet_scorer(self) -> dict[str, Any]:
+        """How rows are answered, as a sheet has it: what each member says, weighted."""
+        known, members = labels_of(self.classes_), []
+        for name, each, weight in zip(self._names, self.estimators_, self._weights.tolist()):
+            if weight:
+                members.append(sheet_member(name, each, weight, self.schema_, known))
+        least = portable.log(self.least_)
+        return {"op": "vote", "members": members, "shifts": self.shifts_, "least": least, "calibrate": None}
+
     def _explain_row(self, row: Any) -> PooledExplanation:
         row, known = self._without_target(row), labels_of(self.classes_)
-        source, least = checks.row(row, self.schema_), np.log(self.least_)
+        source = checks.row(row, self.schema_)
         places = {column_name(name): place for place, name in enumerate(source.names.tolist())}
 
         def value(column: str) -> str | None:
@@ -578,20 +615,11 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
                 return "missing"
             return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
 
-        said, opened = [], list[tuple[float, Any, Any]]()
-        for name, each, weight in zip(self._names, self.estimators_, self._weights.tolist()):
-            if not weight:
-                continue
-            factors: Sequence[Factor] = ()
-            if hasattr(each, "_factors"):
-                found = each._open_row(row)
-                factors, own = each._factors(found), each._posterior(found, 1, log=True)
-                opened.append((weight, each, found))
-            else:
-                own = log_answers(each, checks.one_row(row, self.schema_.names.tolist(), self._table))
-            own, at = over_classes(own, classes_of(each), known, least)[0], find(classes_of(each), known)
-            said.append(Opinion(name, weight, factors, at, own, np.maximum(own, least)))
-        pooled = pool_factors(known, said, self.shifts_, value, places)
+        asked = list(self._opinions(row))
+        opened = [(opinion.weight, each, found) for opinion, each, found in asked if found is not None]
+        said = [opinion for opinion, _, _ in asked]
+        joint, posterior = self._pool(said)
+        pooled = replace(pool_factors(known, said, self.shifts_, value, places), joint=joint, posterior=posterior)
         return replace(pooled, passages=self._passages_by(opened, known[pooled.order][:2]))
 
     def _passages_by(self, opened: list[tuple[float, Any, Any]], pair: Labels) -> tuple[Passage, ...]:

@@ -23,6 +23,7 @@ from ingenuo.models import packing
 from ingenuo.models.classifier import Answering, Explains, TableModel, summary_html
 from ingenuo.models.folds import check_members, classes_of, fit_copy, log_answers
 from ingenuo.models.hypotheses import Hypotheses, read_number
+from ingenuo.models.members import sheet_member
 from ingenuo.models.model import CLASS, Refusals
 from ingenuo.models.registry import pack_members, unpack_members
 from ingenuo.networks import learn
@@ -371,7 +372,31 @@ class BayesOptimalClassifier(Refusals, Explains, Answering, ClassifierMixin, _Ba
 
     def _predict_proba(self, X: Any) -> Floats:
         """Σ_h weight_h · P(class | row, h)."""
-        return np.tensordot(np.array(list(self.weights_.values())), self._each(X), axes=1)
+        return self._average(self._each(X))
+
+    def _average(self, each: Floats) -> Floats:
+        found = np.zeros(each.shape[1:])
+        for weight, own in zip(self.weights_.values(), each):
+            found += weight * own
+        return found
+
+    def answer_row(self, row: Any) -> tuple[None, Floats]:
+        """The weighted sum of what the classifiers say of one row; there is no joint."""
+        one = checks.one_row(checks.without_target(row, self._target, Schema.of({})), self._names, self._table)
+        return None, self._average(self._each(one))[0]
+
+    def sheet_schema(self) -> tuple[Schema, list[Any], Floats]:
+        """What a sheet says of the columns, the classes, and the shares of these."""
+        classes = labels_of(self.classes_.tolist())
+        rows = self.tally_.over(CLASS, classes).floats()
+        return self.schema_, classes.tolist(), rows / max(float(rows.sum()), 1e-300)
+
+    def sheet_scorer(self) -> dict[str, Any]:
+        """How rows are answered, as a sheet has it: what each classifier says, weighted."""
+        known = labels_of(self.classes_.tolist())
+        pairs = zip(self.weights_.items(), self.estimators_)
+        members = [sheet_member(name, each, w, self.schema_, known) for (name, w), each in pairs if w]
+        return {"op": "average", "members": members}
 
     def _predict_log_proba(self, X: Any) -> Floats:
         return logs_of(self._predict_proba(X))

@@ -136,6 +136,18 @@ class Coding:
                 self.columns[places[owner]].encode(block, j, out[places[owner]])
         return out
 
+    def sheet_nodes(self) -> list[dict[str, Any]]:
+        """What a value of each column is coded as, as a sheet has it: the places of what is missing and of what is rare
+        or never seen, -1 where that ends the way through a tree.
+        """
+        return [
+            {
+                "op": "codes", "column": c.name, "points": c.points, "values": c.values.tolist(),
+                "missing": 0 if c.missing else -1, "rest": 0 if len(c.values) == _MOST_VALUES else -1,
+            }
+            for c in self.columns
+        ]  # fmt: skip
+
     @staticmethod
     def union(codings: Sequence[Coding]) -> Coding:
         """All the cuts and values of several codings of one schema."""
@@ -427,6 +439,14 @@ class BoostedTrees(Refusals, Packed, JointAnswers):
     def _joint(self, found: dict[str, Block], n_rows: int, floor: float | None = None) -> Floats:
         """The log posteriors but for a term that the classes of a row have in common."""
         return _over_classes(_scores(self._start, self._trees, self._coding.encode(found, n_rows)))
+
+    def sheet_scorer(self) -> dict[str, Any]:
+        """How rows are answered, as a sheet has it: the start, and then the trees one after another."""
+        coding = self._coding.sheet_nodes()
+        term = {"op": "trees", "columns": [each["column"] for each in coding], "coding": coding}
+        start = _over_classes(self._start[np.newaxis])[0]
+        terms = [{**term, **self._trees.compact()}]
+        return {"op": "sum", "start": start, "terms": terms, "calibrate": None, "first": "start"}
 
     def _factors(self, found: dict[str, Block]) -> list[Factor]:
         """What the tests of each column move the odds of each class by, from the root of each tree to its leaf."""

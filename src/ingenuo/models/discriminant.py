@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from ingenuo.errors import InputError, KindError, RefusedError, check_choice, did_you_mean
 from ingenuo.families.covariance import FULL, SHARED, Lines, ScatterFamily, moments_of, variances_towards_their_mean
 from ingenuo.families.gaussian import Gaussian, GaussianParameters
-from ingenuo.kernels import densities
+from ingenuo.kernels import densities, portable
 from ingenuo.models import model
 from ingenuo.models.classifier import Classifier, Parameters, table_of
-from ingenuo.models.design import FeatureClassifier
 from ingenuo.models.model import CLASS, check_is_fitted
+from ingenuo.models.regularised import FeatureClassifier, sheet_lines
 from ingenuo.rows import checks
 from ingenuo.rows.part import Block, Numbers
 from ingenuo.rows.schema import FAMILIES, Schema, column_name, family_of
@@ -468,6 +468,15 @@ class GaussianDiscriminant(LinearModel, FeatureClassifier, NumbersClassifier):
         own.add_scores(found[self._family], scores)
         return scores
 
+    def sheet_scorer(self) -> dict[str, Any]:
+        """How rows are answered, as a sheet has it: of one covariance for all classes by lines."""
+        found = super().sheet_scorer()
+        if self.covariance != "shared":
+            return found
+        (term,) = found["terms"]
+        lines = {"lines": sheet_lines(self._parameters().own), "design": None, "temperature": None}
+        return {"op": "discriminant", "start": found["start"], "term": term, **lines}
+
     def decision_function(self, X: Any) -> Floats:
         """For two classes the log odds of the second, else a value for each class: the largest wins.
 
@@ -605,8 +614,20 @@ class LeastSquaresClassifier(LinearModel, NumbersClassifier):
         self, found: dict[str, Block], n_rows: int, *, log: bool = False, scores: Floats | None = None
     ) -> Floats:
         shares = np.maximum(self._scores(found, n_rows), 0.0)
-        shares /= shares.sum(axis=1, keepdims=True)
+        total = portable.total(shares)[:, np.newaxis]
+        np.divide(shares, total, out=shares, where=total > 0)
+        if not (total > 0).all():  # all are beyond the doubles
+            shares[total[:, 0] == 0] = self._found().shares
         return logs(shares) if log else shares
+
+    def answer_row(self, row: Any) -> tuple[Floats, Floats]:
+        """The lines at one row, and what `predict_proba` makes of them."""
+        found = self._open_row(row)
+        return self._scores(found, 1)[0], self._posterior(found, 1)[0]
+
+    def sheet_scorer(self) -> dict[str, Any]:
+        """How rows are answered, as a sheet has it."""
+        return self._found().sheet_node()
 
     def decision_function(self, X: Any) -> Floats:
         """f_k of each row and class; of two classes f_2 - f_1, which is 2 f_2 - 1."""

@@ -13,7 +13,7 @@ is, but for a constant, what the log-likelihood would gain if the product were a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -133,6 +133,14 @@ class TableFeatures(Features):
                 called = column_name(one) + ("²" if i == j else f" × {column_name(two)}")
                 found.append(factor(called, shown, table[t], x))
         return found
+
+    def sheet_terms(self, weights: Floats) -> Iterator[dict[str, Any]]:
+        """The features, and the products of two of them, that weights multiply."""
+        yield {
+            "op": "products", "columns": [column.name for column in self.design.columns],
+            "design": self.design.sheet_nodes(), "farthest": FARTHEST, "left": self.left, "right": self.right,
+            "weights": weights,
+        }  # fmt: skip
 
     def to_plain(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """As plain values and arrays, for a model file."""

@@ -63,6 +63,10 @@ class Features:
         """The texts, each word with how much it speaks for the one class and against the other."""
         return []
 
+    def sheet_terms(self, weights: Floats) -> Iterator[dict[str, Any]]:
+        """What they add to the logits, as a sheet has it."""
+        raise NotImplementedError
+
 
 @dataclass
 class Group(Features):
@@ -207,6 +211,11 @@ class _CategoryFeatures(Group):
                 found.append(factor(name, value, table[int(self.first[j]) + int(codes[0])], 1.0))
         return found
 
+    def sheet_terms(self, weights: Floats) -> Iterator[dict[str, Any]]:
+        table = by_class(weights)
+        for column, values, (lo, hi) in zip(self.columns.tolist(), self.values, pairwise(self.first)):
+            yield {"op": "category", "column": column, "values": values.tolist(), "logs": table[lo:hi]}
+
 
 class _CountFeatures(Group):
     """The columns of a matrix of counts, or of any numbers that are mostly zero."""
@@ -232,6 +241,9 @@ class _CountFeatures(Group):
         _, features, values = self.entries(block)
         table, names = by_class(weights), self.names()
         return [factor(names[j], f"{x:g}", table[j], x) for j, x in zip(features.tolist(), values)]
+
+    def sheet_terms(self, weights: Floats) -> Iterator[dict[str, Any]]:
+        yield {"op": "counts", "columns": self.columns.tolist(), "table": by_class(weights)}
 
 
 class NumberFeatures(Group):
@@ -304,6 +316,11 @@ class NumberFeatures(Group):
             found.append(Factor(name, f"{x:.6g}", tuple(Term(h, exponential(log), log) for h, log in zip(how, logs))))
         return found
 
+    def sheet_terms(self, weights: Floats) -> Iterator[dict[str, Any]]:
+        """The weights of the numbers, less their means."""
+        own = {"centre": self.means, "weights": by_class(weights)}
+        yield {"op": "slopes", "columns": self.columns.tolist(), **own}
+
 
 class _TextFeatures(Group):
     """The words and n-grams of text columns."""
@@ -354,6 +371,10 @@ class _TextFeatures(Group):
     def passages(self, weights: Floats, block: Texts, best: int, second: int) -> list[Passage]:
         parts = self._split(weights, block)
         return [part.parameters(own).passage(text, best, second) for part, own, text in parts]
+
+    def sheet_terms(self, weights: Floats) -> Iterator[dict[str, Any]]:
+        own = (weights[lo:hi] for lo, hi in pairwise(self.first.tolist()))
+        return (part.parameters(each).sheet_term() for part, each in zip(self.parts, own))
 
 
 class _Words:

@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from ingenuo.errors import InputError
 from ingenuo.models.boosted_trees import BoostedTrees
 from ingenuo.models.discriminant import GaussianDiscriminant
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.models.network_classifier import NetworkClassifier
 from ingenuo.models.softmax import SoftmaxRegression
-from ingenuo.rows.schema import FAMILIES, Schema
+from ingenuo.rows.schema import FAMILIES, Schema, column_name
 from ingenuo.rows.source import Source
+from ingenuo.tally.labels import Labels, find, labels_of
 from ingenuo.text.words import Words
 
 _PAIRS = Words(ngrams=(1, 2), token=r"\w+")
@@ -75,6 +77,25 @@ def choose_members(
             elif text is None and reads:
                 found.append(("softmax of characters", replace(model, text=_CHARACTERS)))
     return found, left_out
+
+
+def sheet_member(name: str, member: Any, weight: float, schema: Schema, classes: Labels) -> dict[str, Any]:
+    """What a sheet has of a member of a vote about columns and classes; an error that names it where it has none."""
+    if not hasattr(member, "sheet_scorer"):
+        raise InputError(
+            f"the member {name!r} is a {type(member).__name__}, which has no sheet; leave it out, or take a classifier "
+            "of this package"
+        )
+    own, labels, _ = member.sheet_schema()
+    for column in own.names.tolist():
+        kinds = [FAMILIES[each.family(column)] if column in each.names.tolist() else "ignore" for each in (own, schema)]
+        if kinds[0] not in ("ignore", kinds[1]):
+            raise InputError(
+                f"the member {name!r} reads column {column_name(column)!r} as {kinds[0]!r} and the vote as "
+                f"{kinds[1]!r}, so there is no sheet of both; declare the column alike"
+            )
+    at = find(labels_of(labels), classes).tolist()
+    return {"name": name, "weight": weight, "at": at, "classes": labels, "scorer": member.sheet_scorer()}
 
 
 def _count_bytes(schema: Schema, source: Source) -> int:

@@ -364,6 +364,13 @@ class BernoulliNB(Discrete):
         there = type(m)((m.data > least, m.indices, m.indptr), shape=m.shape) if block.sparse else m > least
         return {self._family: Counts(block.names, block.n_rows, there)}
 
+    def sheet_scorer(self) -> dict[str, Any]:
+        """How rows are answered, as a sheet has it: things are there where their number is above `binarize`."""
+        found = super().sheet_scorer()
+        (term,) = found["terms"]
+        own = {} if self.binarize is None else {"op": "presence above", "above": float(self.binarize)}
+        return {**found, "terms": [{**term, **own}]}
+
     def _check_other(self, other: Self) -> None:
         if other.binarize != self.binarize:
             raise MergeError(

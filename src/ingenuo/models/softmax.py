@@ -362,7 +362,15 @@ class SoftmaxRegression(Refusals, Packed, LinearModel, RegionPlot, JointAnswers)
         joint = densities.repeat_row(np.concatenate([[0.0], b]) if len(b) == 1 else b, n_rows)
         for name, weights in self._by_group().items():
             self._groups[name].add(weights, self._groups[name].take(found), joint)
-        return np.clip(joint, -densities.FARTHEST, densities.FARTHEST, out=joint)
+        np.fmax(joint, -densities.FARTHEST, out=joint)  # what is no number is as far as can be
+        return np.fmin(joint, densities.FARTHEST, out=joint)
+
+    def sheet_scorer(self) -> dict[str, Any]:
+        """How rows are answered, as a sheet has it: the intercepts, and the terms of each group of features."""
+        b = self._intercepts
+        terms = [term for name, own in self._by_group().items() for term in self._groups[name].sheet_terms(own)]
+        start = np.concatenate([[0.0], b]) if len(b) == 1 else b
+        return {"op": "sum", "start": start, "terms": terms, "calibrate": None, "limit": True, "first": "intercept"}
 
     def _by_group(self) -> dict[str, Floats]:
         first, result = 0, {}
