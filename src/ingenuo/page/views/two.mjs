@@ -5,7 +5,7 @@ import { open } from "../sheet.mjs";
 import { Changed, SIDES, Sides, reload } from "./forget.mjs";
 
 const LARGEST = 64e6; // bytes of a file
-const UNPACKED = 400e6; // characters of a sheet that was packed
+const UNPACKED = 200e6; // bytes of a sheet that was packed
 const TERMS = 24;
 
 // The text of bytes that were packed by gzip, no longer than it should be.
@@ -15,9 +15,9 @@ async function unpacked(bytes) {
   for (;;) {
     const { done, value } = await reader.read();
     if (done) break;
-    parts.push(decoder.decode(value, { stream: true }));
     size += value.length;
     if (size > UNPACKED) throw new Error("the data of this page is too large");
+    parts.push(decoder.decode(value, { stream: true }));
   }
   return parts.join("") + decoder.decode();
 }
@@ -38,10 +38,9 @@ export async function sheet_of(bytes) {
 }
 
 // The lines of both explanations side by side: what each adds to the log odds of one class against another.
-export function differences(first, second, pair, places) {
+export function differences(first, second, places) {
   const lines = new Map();
   [first, second].forEach((model, side) => {
-    if (model === null) return;
     const [a, b] = places[side];
     model.factors.forEach((factor) => {
       const key = JSON.stringify([factor.column === null ? null : factor.name, factor.column === null ? "" : factor.of === null ? "" : factor.value]);
@@ -120,7 +119,7 @@ function Beside({ app, second }) {
   const first = app.answer, labels = theirs.classes.map(String), place = (k) => labels.indexOf(String(app.model.classes[k]));
   const [best, next] = [first.order[0], first.order[1] ?? first.order[0]], their_pair = [place(best), place(next)];
   const shared = their_pair.every((k) => k >= 0) && best !== next;
-  const lines = shared ? differences(first, found.explained, null, [[best, next], their_pair]) : [];
+  const lines = shared ? differences(first, found.explained, [[best, next], their_pair]) : [];
   const sides = [{ classes: app.model.classes, posterior: first.posterior }, { classes: theirs.classes, posterior: found.explained.posterior }];
   const names = [say("this model"), second.name];
   const largest = Math.max(1e-12, ...lines.slice(0, TERMS).map((line) => (Number.isFinite(line.difference) ? Math.abs(line.difference) : 0)));
