@@ -52,6 +52,11 @@ def evidence(model: Any, what: str = "nomogram", *, added: bool = True) -> Evide
             f"a {what} is of the classes of a model, and this {name} has none; fit it first, or take a classifier"
         )
     if hasattr(model, "_groups") and hasattr(model, "_intercepts"):
+        if any(group not in FAMILIES for group in model._groups):
+            raise InputError(
+                f"a {name} that chose its penalty multiplies features that are made of the columns, so it has no "
+                f"{what}; take explain, which shows what each column says in a row, or a penalty that is a number"
+            )
         return _softmax(model)
     if not hasattr(model, "schema_") or not hasattr(model, "_parameters"):
         raise InputError(f"a {name} has no {what}: its answer is no sum over its columns")

@@ -281,10 +281,11 @@ class FeatureClassifier(Classifier):
         own = self._parameters()
         if self._chosen is None:
             return super().sheet_scorer()
-        distances = own.own.sheet_distances()
+        columns = [name for name in self.schema_.names.tolist() if self.schema_.family(name) != "ignore"]
+        lines, design = sheet_lines(own.own) if own.own.additive else None, self._chosen.design.sheet_nodes()
         return {
-            "op": "discriminant", "start": own.log_prior, "temperature": self._chosen.temperature, "term": distances,
-            "lines": sheet_lines(own.own) if own.own.additive else None, "design": self._chosen.design.sheet_nodes(),
+            "op": "discriminant", "columns": columns, "start": own.log_prior, "term": own.own.sheet_distances(),
+            "lines": lines, "design": design, "temperature": self._chosen.temperature,
         }  # fmt: skip
 
     def _by_column(self, X: Floats) -> Floats:
