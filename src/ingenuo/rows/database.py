@@ -401,9 +401,9 @@ def _decoded(table: pa.Table) -> pa.Table:
     return table.replace_schema_metadata(None)
 
 
-def _plain(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, dict[str, Kind]]:
-    """Rows in types that all the rest knows, and the kinds that the types of the server say."""
-    columns, kinds = [], dict[str, Kind]()
+def _plain(batch: pa.RecordBatch, kinds: dict[str, Kind]) -> pa.RecordBatch:
+    """Rows in types that all the rest knows; the kinds that the types of the server say are noted."""
+    columns = []
     for field, found in zip(batch.schema, batch.columns):
         column = found.storage if isinstance(found, pa.ExtensionArray) else found
         server = (field.metadata or {}).get(b"POSTGRESQL:type", b"").decode()
@@ -420,7 +420,15 @@ def _plain(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, dict[str, Kind]]:
         elif pa.types.is_binary(column.type) and server not in ("", "bytea"):
             kinds[field.name] = Kind("ignore", f"{server} values; cast them in the query to have them", column.type)
         columns.append(column)
-    return pa.RecordBatch.from_arrays(columns, batch.schema.names), kinds
+    return pa.RecordBatch.from_arrays(columns, batch.schema.names)
+
+
+def _batches(rows: Iterator[pa.RecordBatch], kinds: dict[str, Kind]) -> Iterator[pa.RecordBatch]:
+    """Rows in plain types, and of at most so many in a batch."""
+    for batch in rows:
+        plain = _plain(batch, kinds)
+        for start in range(0, max(plain.num_rows, 1), _ROWS):
+            yield plain.slice(start, _ROWS)
 
 
 class _Kept:
@@ -473,7 +481,7 @@ class Query(Content):
         if not query.strip():
             raise InputError(f"{place.name}: the query is empty; give one, such as SELECT * FROM t")
         super().__init__(place, Options())  # type: ignore[arg-type]
-        self._rows = _Kept((batch for each in place.read(query) for batch in _cut(each)), place.name)
+        self._rows = _Kept(_batches(place.read(query), self.kinds), place.name)
         self._sample = self._look()
         self.own_schema = self._sample.schema
         self.names = [str(name) for name in self.own_schema.names]
@@ -485,12 +493,10 @@ class Query(Content):
             self._rows.once = once
 
     def _look(self) -> pa.Table:
-        """The first rows; what the types of the server say of the columns is noted."""
+        """The first rows."""
         found: list[pa.RecordBatch] = []
         for batch in self._rows.read():
-            plain, kinds = _plain(batch)
-            self.kinds |= kinds
-            found.append(plain)
+            found.append(batch)
             if sum(each.num_rows for each in found) >= _FIRST:
                 break
         return pa.Table.from_batches(found)
@@ -506,15 +512,9 @@ class Query(Content):
     def parts(self, types: Types, fixed: str | None) -> Iterator[tuple[pa.Table, int]]:
         """The rows, some at a time."""
         for batch in self._rows.read():
-            table = pa.Table.from_batches([_plain(batch)[0]])
+            table = pa.Table.from_batches([batch])
             for name, type in types.items():
                 own = table.schema.field(name).type
                 if pa.types.is_integer(type) and pa.types.is_floating(own) and name != fixed:
                     types[name] = pa.float64()
             yield as_types(table, types, self.file.name), 0
-
-
-def _cut(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """A batch, in parts where it is long."""
-    for start in range(0, max(batch.num_rows, 1), _ROWS):
-        yield batch.slice(start, _ROWS)
