@@ -299,7 +299,8 @@ class ColumnParameters:
 
         return {
             "op": "words", "column": self.name, "model": self.model, "read": read, **packed, "once": self.once,
-            "norm": self.words.norm, "n_used": int(np.count_nonzero(used)), "limited": not bool(used.all()),
+            "norm": self.words.norm, "n_used": int(np.count_nonzero(used)),
+            "limited": bool((~used & (np.diff(self.bag.starts) > 0)).any()),
             "used": None if used[nodes].all() else used[nodes], "counts": counts, "codes": codes[cells],
             "values": self.table.cells_of(starts, codes)[cells], "weights": of(self.table.weights),
             "base": of(self.table.base), "constant": self.table.constant, "absent": self.absent, "strict": of(strict),

@@ -10,6 +10,7 @@ import { bucket_of, follow, hash_word } from "./hashes.mjs";
 const letters_of = new WeakMap(); // of each document's tables
 const LISTED = 8; // words that say nothing, which are named
 const LEAST = -1e300; // an impossible word is as strong as this
+const MET = 5000; // words of which more is kept than the last text has
 const CERTAIN = 50; // log odds that a word is shown with where a class excludes it
 
 function letters(document) {
@@ -63,13 +64,22 @@ class Vocabulary {
   }
 }
 
-// The same where words are not known by their names: an n-gram is the number of its bucket among those that are listed.
+// The same where words are not known by their names but by buckets: those that are listed come first, then all the others.
 class Buckets {
-  constructor({ buckets, listed }) {
+  constructor({ buckets, listed, counts }) {
     this.bits = buckets;
+    this.others = counts.length - 1; // what these are like
     this.places = new Map();
-    let at = 0;
-    listed.forEach((gap, i) => this.places.set((at += gap), i));
+    let bucket = 0;
+    listed.forEach((gap, i) => this.places.set((bucket += gap), i));
+  }
+
+  of(hash) {
+    const bucket = bucket_of(hash, this.bits);
+    return this.places.get(bucket) ?? this.others + bucket;
+  }
+  word(word) {
+    return this.of(hash_word(word));
   }
 }
 
@@ -83,6 +93,8 @@ class Features {
     this.stops = new Set(node.read.stops || []);
     this.affect = new Map(Object.entries(node.read.lexicon || {}).flatMap(([name, words]) => words.map((word) => [word, name])));
     this.prefix = node.read.negation ? node.read.negation.prefix : "";
+    this.last = { given: null };
+    this.met = new Map(); // words, and what of them need not be found again: a text is mostly that of before
   }
 
   bare(word) {
@@ -97,52 +109,62 @@ class Features {
     if (own === undefined) return null;
     return bare === word ? own : this.settings.opposite[own] ?? null;
   }
-  // The number of a word: its place, or its bucket.
-  number(word) {
-    return this.hashed ? bucket_of(hash_word(word), this.known.bits) : this.known.word(word);
-  }
 
   // The words of a text, where each begins and ends in it, and which of them are no stop words.
   cut(given) {
+    if (this.last.given === given) return this.last;
     const text = this.reader.mended(given), { words, places } = this.reader.cut(text), kept = [];
     words.forEach((word, token) => this.is_stop(word) || kept.push(token));
-    return { text, words, places, kept };
+    return (this.last = { given, text, words, places, kept });
   }
 
   // use(number, its tokens from .. to among those that are kept, name) for each feature: of a class of the lexicon, or of
   // characters, the name is given, and `to` is 0: it is of the token `from` alone.
   each({ words, kept }, use) {
-    const { characters, ngrams } = this.settings;
-    const named = (name, token) => use(this.number(name), token, 0, name);
-    if (characters) return words.forEach((word, token) => grams(word, characters, (gram) => named(gram, token)));
+    if (this.settings.characters) {
+      words.forEach((word, token) => {
+        const { names, numbers } = this.meet(word, () => this.characters_of(word));
+        for (let i = 0; i < names.length; i++) use(numbers[i], token, 0, names[i]);
+      });
+      return;
+    }
     if (this.affect.size)
       words.forEach((word, token) => {
         const name = this.also(word);
-        if (name !== null) named(name, token);
+        if (name !== null) use(this.known.word(name), token, 0, name);
       });
-    if (this.hashed) this.each_hashed(kept.map((token) => hash_word(words[token])), ngrams, use);
-    else this.each_known(kept.map((token) => this.known.word(words[token])), ngrams, use);
+    if (this.hashed) this.each_hashed(kept.map((token) => this.meet(words[token], () => hash_word(words[token]))), use);
+    else this.each_known(kept.map((token) => this.known.word(words[token])), use);
   }
-  each_known(lasts, [fewest, most], use) {
-    const nodes = lasts.slice();
+  meet(word, make) {
+    let found = this.met.get(word);
+    if (found !== undefined) return found;
+    if (this.met.size >= MET) this.met.clear();
+    this.met.set(word, (found = make()));
+    return found;
+  }
+  characters_of(word) {
+    const names = [];
+    grams(word, this.settings.characters, (gram) => names.push(gram));
+    return { names, numbers: names.map((name) => this.known.word(name)) };
+  }
+  each_known(lasts, use) {
+    const nodes = lasts.slice(), [fewest, most] = this.settings.ngrams;
     for (let n = 1; n <= most; n++)
       for (let at = 0; at + n <= lasts.length; at++) {
         if (n > 1) nodes[at] = this.known.next(n - 2, nodes[at], lasts[at + n - 1]);
         if (n >= fewest) use(nodes[at], at, at + n);
       }
   }
-  each_hashed(lasts, [fewest, most], use) {
-    const hashes = lasts.slice();
+  each_hashed(lasts, use) {
+    const hashes = lasts.slice(), [fewest, most] = this.settings.ngrams;
     for (let n = 1; n <= most; n++)
       for (let at = 0; at + n <= lasts.length; at++) {
         if (n > 1) hashes[at] = follow(hashes[at], lasts[at + n - 1]);
-        if (n >= fewest) use(bucket_of(hashes[at], this.known.bits), at, at + n);
+        if (n >= fewest) use(this.known.of(hashes[at]), at, at + n);
       }
   }
 }
-
-// Spaces before and after characters can be seen.
-const visible = (text) => (text.startsWith(" ") || text.endsWith(" ") ? text.replaceAll(" ", "␣") : text);
 
 class Words {
   constructor(node, ctx) {
@@ -151,12 +173,14 @@ class Words {
     this.called = ctx.columns[node.column].name;
     this.features = new Features(node, ctx);
     this.starts = starts_of(node.counts);
+    this.places = new Int32Array(node.counts.length); // of features among those that were found; all 0 but for a moment
+    this.others = new Map();
     this.last = { text: null };
   }
 
-  // The place of a feature in the arrays: of buckets, those that are not listed share the last.
+  // Where a feature is in the arrays: the buckets that are not listed share the last place.
   node(number) {
-    return this.buckets ? this.features.known.places.get(number) ?? this.counts.length - 1 : number;
+    return number < this.counts.length ? number : this.counts.length - 1;
   }
   is_used(number) {
     return number >= 0 && (this.used === null || this.used[this.node(number)] !== 0);
@@ -165,20 +189,25 @@ class Words {
     return this.weights === null ? 1 : this.weights[node];
   }
 
-  // The words of a row that are used, in the order of first occurrence: {node, times}. Those of the last text are kept.
+  // The features of a row that are used, in the order of first occurrence, with how often each is there and where it was
+  // first. Those of the last text are kept.
   count(row) {
     const text = row[this.column];
     if (typeof text !== "string") return [];
     if (this.last.text === text) return this.last.found;
-    const found = [], seen = new Map();
-    this.features.each(this.features.cut(text), (number) => {
+    const found = [], { places, others } = this;
+    this.features.each(this.features.cut(text), (number, from, to, name) => {
       if (!this.is_used(number)) return;
-      const at = seen.get(number);
-      if (at === undefined) {
-        seen.set(number, found.length);
-        found.push({ number, node: this.node(number), times: 1 });
-      } else if (!this.once) found[at].times += 1;
+      const at = number < places.length ? places[number] : others.get(number) || 0; // 0: it is new
+      if (at) found[at - 1].times += this.once ? 0 : 1;
+      else {
+        found.push({ number, node: this.node(number), times: 1, from, to, name });
+        if (number < places.length) places[number] = found.length;
+        else others.set(number, found.length);
+      }
     });
+    for (const { number } of found) if (number < places.length) places[number] = 0;
+    others.clear();
     this.last = { text, found };
     return found;
   }
@@ -222,16 +251,13 @@ class Words {
     return result;
   }
 
-  // What one occurrence adds to the log joint of each class, once more where that it is there is no impossible word.
+  // What one occurrence adds to the log joint of each class.
   values_of(node) {
-    const result = new Float64Array(this.K), { strict } = this;
-    for (let k = 0; k < this.K; k++) result[k] = this.constant[k] * this.weight(node) + (this.base === null ? 0 : this.base[node]);
-    const has = new Uint8Array(this.K);
-    for (let c = this.starts[node]; c < this.starts[node + 1]; c++) {
-      result[this.codes[c]] += this.values[c];
-      has[this.codes[c]] = 1;
-    }
-    if (strict !== null && strict[node]) for (let k = 0; k < this.K; k++) if (!has[k]) result[k] = -Infinity;
+    const result = new Float64Array(this.K), { starts, codes, values } = this, strict = this.strict !== null && this.strict[node];
+    const base = this.base === null ? 0 : this.base[node], weight = this.weight(node);
+    for (let k = 0; k < this.K; k++) result[k] = strict ? -Infinity : this.constant[k] * weight + base;
+    for (let c = starts[node]; c < starts[node + 1]; c++)
+      result[codes[c]] = (strict ? this.constant[codes[c]] * weight + base : result[codes[c]]) + values[c];
     return result;
   }
   // Of a set: log p and log (1 - p) of a word, from its log odds; where p is 1, the second is left out.
@@ -253,20 +279,27 @@ class Words {
     const given = row[this.column], place = { column: this.column, of: null, name: this.called };
     if (typeof given !== "string") return [{ ...place, value: "missing", logs: null, note: "left out" }];
     const read = this.features.cut(given), { words, kept } = read;
-    const names = new Map(), unused = new Set(words.filter((word) => this.features.is_stop(word))), unknown = new Set();
+    const called = (from, to, name) => {
+      const shown = to === from + 1 ? words[kept[from]] : to ? kept.slice(from, to).map((token) => words[token]).join(" ") : name;
+      return shown.startsWith(" ") || shown.endsWith(" ") ? shown.replaceAll(" ", "␣") : shown; // so that they are seen
+    };
+    const unused = new Set(words.filter((word) => this.features.is_stop(word))), unknown = new Set();
     this.features.each(read, (number, from, to, name) => {
-      const shown = () => visible(to ? kept.slice(from, to).map((token) => words[token]).join(" ") : name);
-      if (!this.is_used(number)) (number < 0 ? unknown : unused).add(shown());
-      else if (!names.has(number)) names.set(number, shown());
+      if (!this.is_used(number)) (number < 0 ? unknown : unused).add(called(from, to, name));
     });
     const found = this.count(row), size = this.size(found);
-    const strong = found.map(({ number, node, times }) => {
-      const each = this.absent === null ? this.values_of(node) : this.logs_of(node).present;
-      const logs = each.map((log) => (log * times) / size), clipped = logs.map((log) => Math.max(log, LEAST));
-      const factor = { column: this.column, of: this.column, name: names.get(number), value: `×${times}`, logs, note: null };
-      return { factor, strength: Math.max(...clipped) - Math.min(...clipped) };
+    const strong = found.map(({ node, times, from, to, name }) => {
+      const logs = this.absent === null ? this.values_of(node) : this.logs_of(node).present;
+      let most = -Infinity, least = Infinity;
+      for (let k = 0; k < logs.length; k++) {
+        logs[k] = (logs[k] * times) / size;
+        most = Math.max(most, logs[k], LEAST);
+        least = Math.min(least, Math.max(logs[k], LEAST));
+      }
+      const own = { column: this.column, of: this.column, name: called(from, to, name), value: `×${times}`, logs, note: null };
+      return { own, strength: most - least };
     });
-    const result = strong.sort((a, b) => b.strength - a.strength).map(({ factor }) => factor);
+    const result = strong.sort((a, b) => b.strength - a.strength).map(({ own }) => own);
     if (this.absent !== null) result.push(this.others_absent(found, place));
     const add = (each, what, why) => {
       const listed = [...each].slice(0, LISTED).join(", ") + (each.size > LISTED ? ", …" : "");
@@ -283,22 +316,25 @@ class Words {
     this.uncertain(found).forEach((missing, k) => {
       if (missing > 0) logs[k] = -Infinity;
     });
-    return { ...place, value: `${n} absent`, logs, note: null };
+    return { ...place, value: `${n.toLocaleString("en-US")} absent`, logs, note: null };
   }
 
   // The text in pieces, each word with how much it speaks for the one class and against the other; null: not at all.
   passages(row, best, second) {
     if (typeof row[this.column] !== "string") return [{ column: this.column, pieces: [] }];
     const read = this.features.cut(row[this.column]), { text, words, places, kept } = read;
-    const shares = new Float64Array(words.length), touched = new Uint8Array(words.length), seen = new Set();
+    const shares = new Float64Array(words.length), touched = new Uint8Array(words.length), odds = new Map();
+    for (const { number, node } of this.count(row)) {
+      const adds = this.values_of(node), each = adds[best] - adds[second];
+      odds.set(number, Number.isNaN(each) ? 0 : Math.abs(each) === Infinity ? Math.sign(each) * CERTAIN : each);
+    }
     this.features.each(read, (number, from, to) => {
-      if (!this.is_used(number) || (this.once && seen.has(number))) return;
-      seen.add(number);
-      const adds = this.values_of(this.node(number)), odds = adds[best] - adds[second];
-      const weight = Number.isNaN(odds) ? 0 : Math.abs(odds) === Infinity ? Math.sign(odds) * CERTAIN : odds;
-      const tokens = to ? kept.slice(from, to) : [from];
-      for (const token of tokens) {
-        shares[token] += weight / tokens.length;
+      const weight = odds.get(number);
+      if (weight === undefined) return;
+      if (this.once) odds.delete(number);
+      for (let at = from; at < (to || from + 1); at++) {
+        const token = to ? kept[at] : at;
+        shares[token] += weight / (to ? to - from : 1);
         touched[token] = 1;
       }
     });
