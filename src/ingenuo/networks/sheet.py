@@ -33,10 +33,11 @@ TINY = 1e-300  # stands for an entry of 0 where a row is impossible for every cl
 
 # Of the boxes on a page, in pixels; views/network.mjs has the same figures for its rows and columns.
 NAME_SIZE, STATE_SIZE = 13.0, 12.0
-NAME_LIMIT, STATE_LIMIT = 190.0, 112.0
+NAME_LIMIT, STATE_LIMIT = 190.0, 136.0
 PADDING, GAP, BAR, FIGURES = 9.0, 7.0, 62.0, 46.0
+SLACK = 6.0  # for borders, and fonts that are wider than they are thought to be
 HEADER, LINE, BELOW = 27.0, 20.0, 7.0
-MOST_STATES = 8.5  # of more the box scrolls, and the half of one says so
+MOST_STATES = 10.5  # of more the box scrolls, and the half of one says so
 LARGEST = 400  # nodes that are laid out
 
 
@@ -140,7 +141,7 @@ def box_size(name: str, names: Sequence[str]) -> tuple[float, float]:
     title = min(text_width(clean(name), NAME_SIZE, bold=True), NAME_LIMIT) + 2 * PADDING
     label = max((min(text_width(clean(text), STATE_SIZE), STATE_LIMIT) for text in names), default=0.0)
     wide = label + BAR + FIGURES + 2 * GAP + 2 * PADDING
-    return max(title, wide), HEADER + LINE * min(len(names), MOST_STATES) + BELOW
+    return max(title, wide) + SLACK, HEADER + LINE * min(len(names), MOST_STATES) + BELOW
 
 
 def _rounded(value: float, digits: int = 1) -> float:
