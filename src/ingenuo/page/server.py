@@ -101,8 +101,8 @@ class Session:
         Where the model comes from; changes are added to its history.
     save_to : path, optional
         The one file that the page may write.
-    title : str, optional
-        Of the page.
+    title, name : str, optional
+        Of the page, and of the model's file.
     """
 
     def __init__(
@@ -114,8 +114,10 @@ class Session:
         about: Mapping[str, Any] | None = None,
         save_to: str | None = None,
         title: str | None = None,
+        name: str | None = None,
     ) -> None:
-        self.model, self.rows, self.about, self.save_to, self.title = model, rows, dict(about or {}), save_to, title
+        self.model, self.rows, self.about, self.save_to = model, rows, dict(about or {}), save_to
+        self.title, self.name = title, name
         self.second: Any = None
         self._merge = _add if merge is None else merge
         self._before: list[tuple[Any, dict[str, Any]]] = []
@@ -137,7 +139,9 @@ class Session:
         """The page of the model as it is now."""
         if self._page is None:
             rows = None if self.rows is None else self.rows(self.model)
-            self._page = page(self.model, rows, title=self.title, server={"url": "", "state": self.state})
+            about = {"rows": _count_rows(self.model)} | ({} if self.name is None else {"file": self.name})
+            title = self.title or self.about.get("title")
+            self._page = page(self.model, rows, title=title, about=about, server={"url": "", "state": self.state})
         return self._page
 
     def change(self, what: str, asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -42,7 +42,9 @@ _ROWS = (
     option("--minimum N", "Leave out what fewer rows than N have: values, words, classes.", type=click.IntRange(min=1)),
     option("--top-words N", "Of texts: keep the N most frequent words alone.", type=click.IntRange(min=1)),
     option(f"--dialect {'|'.join(DIALECTS)}", "Of sql: the database  [duckdb]"),
-    option("--as select|tables", "Of sql: one SELECT, or tables of terms and a view  [select]", "shape"),
+    option("--as select|tables", "Of sql: one SELECT, or a table of terms and a view  [select]", "shape"),
+    option("--table NAME", "Of sql: the table of the rows, perhaps as SCHEMA.NAME  [rows]"),
+    option("--key COLUMN...", "Of sql: the columns that name a row; may be repeated  [all that the model reads]"),
     READING,
     SEED,
 )
@@ -67,6 +69,7 @@ def export(model: str, output: str, form: str | None, files: tuple[str, ...], **
     from ingenuo.cli.work import page as work
 
     loaded, about = options.load(model, answers=form != "html"), options.about(model)
+    about |= {} if model == "-" else {"file": os.path.basename(model)}
     if given["minimum"] is not None:
         done = work.without_rare(loaded, about, given["minimum"])
         loaded, about = done.model, done.about
@@ -126,9 +129,8 @@ def open(model: str, files: tuple[str, ...], output: str | None, port: int, no_b
     drawn = _drawn(loaded, files, given)
     bound = listen(port)
     with bound:
-        session = Session(
-            loaded, drawn, merge=work.merge_with(model, about), about=about, save_to=output, title=given["title"]
-        )
+        how = {"merge": work.merge_with(model, about), "about": about, "save_to": output, "title": given["title"]}
+        session = Session(loaded, drawn, name=model, **how)
 
         def ready(address: str, once: str) -> None:
             options.out(address)
@@ -156,12 +158,12 @@ def _form_of(output: str, form: str | None) -> str:
 
 def _check_use(form: str, output: str, files: tuple[str, ...], given: options.Given) -> None:
     """Raise where an option is of another form."""
-    of = {"html": ("files", "sums", "title"), "sql": ("dialect", "shape")}
-    called = {"files": "--rows", "sums": "--sums", "title": "--title", "dialect": "--dialect", "shape": "--as"}
+    of = {"html": ("files", "sums", "title"), "sql": ("dialect", "shape", "table", "key")}
+    called = {"files": "rows", "shape": "as"}
     for own, names in of.items():
         for name in names if own != form else ():
             if given.get(name) or (name == "files" and files):
-                raise click.UsageError(f"{called[name]} is of {own}, and this writes {form}; leave it out")
+                raise click.UsageError(f"--{called.get(name, name)} is of {own}, and this writes {form}; leave it out")
     if form == "mlflow" and output == "-":
         raise click.UsageError("mlflow is a folder; name one by -o")
 

@@ -9,8 +9,10 @@ from typing import Any
 from ingenuo.cli.work.change import merge
 from ingenuo.cli.work.train import Done, drop_rare
 from ingenuo.errors import InputError
+from ingenuo.page import page
 from ingenuo.page.rows import page_rows
 from ingenuo.rows.streams import draw_rows
+from ingenuo.sheet import sheet
 
 Rows = Callable[[Any], dict[str, Any]]  # of a model
 
@@ -68,13 +70,14 @@ def written(form: str, model: Any, about: Mapping[str, Any], rows: Any, given: M
 
 
 def _html(model: Any, about: Mapping[str, Any], rows: Any, given: Mapping[str, Any]) -> str:
-    from ingenuo.page import page
-
-    return page(model, rows, title=given["title"] or about.get("title"))
+    shown = {
+        key: about[key] for key in ("rows", "file") if key in about
+    }  # no command and no path, which may be private
+    return page(model, rows, title=given["title"] or about.get("title"), about=shown)
 
 
 def _js(model: Any, about: Mapping[str, Any], rows: Any, given: Mapping[str, Any]) -> str:
-    from ingenuo.sheet.javascript import javascript
+    from ingenuo.page.javascript import javascript
 
     return javascript(model)
 
@@ -82,13 +85,16 @@ def _js(model: Any, about: Mapping[str, Any], rows: Any, given: Mapping[str, Any
 def _sql(model: Any, about: Mapping[str, Any], rows: Any, given: Mapping[str, Any]) -> str:
     from ingenuo.sheet.sql import sql
 
-    return sql(model, given["dialect"] or "duckdb", given["shape"] or "select")
+    style, table = given["shape"] or "select", (given["table"] or "rows").split(".")
+    return sql(
+        sheet(model), dialect=given["dialect"] or "duckdb", style=style, table=table, key=list(given["key"]) or None
+    )
 
 
 def _onnx(model: Any, about: Mapping[str, Any], rows: Any, given: Mapping[str, Any]) -> bytes:
     from ingenuo.sheet.onnx import onnx
 
-    return onnx(model)
+    return onnx(sheet(model))
 
 
 _WRITERS: Mapping[str, Callable[..., str | bytes]] = {"html": _html, "js": _js, "sql": _sql, "onnx": _onnx}

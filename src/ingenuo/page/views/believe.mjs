@@ -1,6 +1,8 @@
 // Believe it? How often the answers are right when they are that sure, from which probability on an answer is the cheapest,
 // and which classes are taken for which, by the rows that the page embeds.
 import { html, useEffect, useMemo, useState } from "../vendor/preact.mjs";
+import { Axis, Figure, figures, linear, path, percent, shortened, whole } from "../charts.mjs";
+import { Button, Choice } from "../controls.mjs";
 
 const BINS = 10;
 const STEPS = 100; // of the threshold
@@ -151,56 +153,56 @@ function useAnswers(app) {
   return state;
 }
 
-const percent = (p) => (p > 0 && p < 0.0005 ? "< 0.1%" : p < 1 && p >= 0.9995 ? "> 99.9%" : `${(100 * p).toFixed(1)}%`);
-const three = (x) => (x === 0 ? "0" : Math.abs(x) < 0.001 || Math.abs(x) >= 1e5 ? x.toExponential(2) : x.toFixed(3)).replace("-", "−");
+const three = (x) => figures(x === null ? null : Number(x.toFixed(Math.abs(x) < 0.001 ? 6 : 3)), 4);
 
-// Pictures: a square of 0 to 1, or a curve over 0 to 1.
+// Pictures.
 
-const W = 390, H = 340, LEFT = 46, RIGHT = 14, TOP = 12, BOTTOM = 44;
-const across = (p) => LEFT + p * (W - LEFT - RIGHT);
-
-function Axes({ ticks, height, xlabel, ylabel, y, base }) {
-  return html`<g class="believe-axes">
-    ${[0, 0.2, 0.4, 0.6, 0.8, 1].map((p) => html`<line x1=${across(p)} x2=${across(p)} y1=${base} y2=${base + 4} /><text x=${across(p)} y=${base + 18} text-anchor="middle">${p}</text>`)}
-    ${ticks.map((p) => html`<line x1=${LEFT} x2=${W - RIGHT} y1=${y(p)} y2=${y(p)} class="believe-grid" /><text x=${LEFT - 7} y=${y(p) + 4} text-anchor="end">${Number(p.toPrecision(3))}</text>`)}
-    <text x=${(LEFT + W - RIGHT) / 2} y=${height - 6} text-anchor="middle">${xlabel}</text>
-    <text transform=${`translate(12 ${(TOP + base) / 2}) rotate(-90)`} text-anchor="middle">${ylabel}</text>
-  </g>`;
-}
-
-function Reliability({ app, bins, colour, what }) {
-  const { say } = app, base = H - BOTTOM - 46, y = (p) => TOP + (1 - p) * (base - TOP), most = Math.max(...bins.map((bin) => bin.n), 1);
-  const name = say("How often it is right, over how sure it is; the table has the numbers");
-  return html`<svg class="believe-chart" viewBox=${`0 0 ${W} ${H}`} role="img" aria-label=${name}>
-    <${Axes} ticks=${[0, 0.2, 0.4, 0.6, 0.8, 1]} height=${H} xlabel=${what} ylabel=${say("share that is right")} y=${y} base=${H - BOTTOM} />
-    <line x1=${across(0)} y1=${y(0)} x2=${across(1)} y2=${y(1)} class="believe-diagonal" />
-    ${bins.map((bin) => bin.n ? html`<rect x=${across(bin.from) + 1} width=${across(0.1) - across(0) - 2} y=${H - BOTTOM - (40 * bin.n) / most} height=${(40 * bin.n) / most} class="believe-rows" />` : null)}
-    ${bins.map((bin) => bin.n ? html`<g style=${`color:${colour}`}><title>${say("{n} rows", { n: bin.n.toLocaleString("en") })}</title>
-      <line x1=${across(bin.mean)} x2=${across(bin.mean)} y1=${y(bin.low)} y2=${y(bin.high)} class="believe-interval" />
-      <circle cx=${across(bin.mean)} cy=${y(bin.share)} r=${3 + 4 * Math.sqrt(bin.n / most)} class="believe-dot" /></g>` : null)}
-  </svg>`;
+function Sureness({ app, bins, colour, what }) {
+  const { say } = app, most = Math.max(...bins.map((bin) => bin.n), 1), there = bins.filter((bin) => bin.n);
+  const table = {
+    heads: [say("between"), say("rows"), say("mean probability"), say("share that is right"), say("95% interval")],
+    rows: there.map((bin) => [`${bin.from.toFixed(1)} – ${bin.to.toFixed(1)}`, whole(bin.n), three(bin.mean), three(bin.share), `${three(bin.low)} – ${three(bin.high)}`]),
+    numbers: [1, 2, 3, 4],
+  };
+  const draw = (full) => {
+    const width = Math.min(full, 520), left = 46, bars = 40, height = Math.min(width, 400), base = height - bars - 46;
+    const x = linear([0, 1], [left, width - 12]), y = linear([0, 1], [base, 12]), foot = base + bars + 8;
+    return html`<svg width=${width} height=${height + 8} class="believe-chart">
+      ${[0.2, 0.4, 0.6, 0.8, 1].map((p) => html`<line class="believe-grid" x1=${left} x2=${width - 12} y1=${y(p)} y2=${y(p)} />`)}
+      <${Axis} scale=${y} side="left" at=${left} from=${base} to=${12} /><${Axis} scale=${x} side="bottom" at=${foot} from=${left} to=${width - 12} label=${what} />
+      <line x1=${x(0)} y1=${y(0)} x2=${x(1)} y2=${y(1)} class="believe-diagonal" />
+      ${there.map((bin) => html`<rect x=${x(bin.from) + 1} width=${x(0.1) - x(0) - 2} y=${foot - (bars * bin.n) / most} height=${(bars * bin.n) / most} class="believe-rows" />`)}
+      ${there.map((bin) => html`<g style=${`color:${colour}`}><title>${say("{n} rows: {share} right of {mean} said", { n: whole(bin.n), share: percent(bin.share), mean: percent(bin.mean) })}</title>
+        <line x1=${x(bin.mean)} x2=${x(bin.mean)} y1=${y(bin.low)} y2=${y(bin.high)} class="believe-interval" />
+        <circle cx=${x(bin.mean)} cy=${y(bin.share)} r=${3.5 + 4 * Math.sqrt(bin.n / most)} class="believe-dot" /></g>`)}
+    </svg>`;
+  };
+  return html`<${Figure} title=${say("How often it is right, over how sure it is")} table=${table} class="believe-figure">${draw}<//>`;
 }
 
 function Costs({ app, found, threshold, colour }) {
-  const { say } = app, h = 260, base = h - BOTTOM, most = Math.max(...found.high, 1e-9), top = nice(most), y = (c) => TOP + (1 - c / top) * (base - TOP);
-  const line = (values) => Array.from(values, (c, g) => `${across(g / STEPS).toFixed(1)},${y(c).toFixed(1)}`);
-  const band = [...line(found.high), ...line(found.low).reverse()].join(" ");
-  const at = Math.round(threshold * STEPS);
-  return html`<svg class="believe-chart" viewBox=${`0 0 ${W} ${h}`} role="img" aria-label=${say("What an answer costs on average, over the threshold")} style=${`color:${colour}`}>
-    <${Axes} ticks=${[0, top / 4, top / 2, (3 * top) / 4, top]} height=${h} xlabel=${say("threshold")} ylabel=${say("cost of a row")} y=${y} base=${base} />
-    <rect x=${across(found.from)} width=${Math.max(across(found.to) - across(found.from), 2)} y=${TOP} height=${base - TOP} class="believe-range" />
-    <polygon points=${band} class="believe-band" />
-    <polyline points=${line(found.own).join(" ")} class="believe-curve" />
-    <line x1=${across(found.best)} x2=${across(found.best)} y1=${TOP} y2=${base} class="believe-best" />
-    <line x1=${across(threshold)} x2=${across(threshold)} y1=${TOP} y2=${base} class="believe-here" />
-    <circle cx=${across(threshold)} cy=${y(found.own[at])} r="5" class="believe-dot" />
-  </svg>`;
-}
-
-// The least round number that is not below a number, and has round quarters.
-function nice(x) {
-  const unit = 10 ** Math.floor(Math.log10(x));
-  return unit * [1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10].find((each) => each * unit >= x * (1 - 1e-12));
+  const { say } = app, at = Math.round(threshold * STEPS), places = Array.from({ length: 11 }, (_, i) => (i * STEPS) / 10);
+  const table = {
+    heads: [say("threshold"), say("cost of a row"), say("95% interval")],
+    rows: places.map((g) => [(g / STEPS).toFixed(1), three(found.own[g]), `${three(found.low[g])} – ${three(found.high[g])}`]),
+    numbers: [1, 2],
+  };
+  const draw = (full) => {
+    const width = Math.min(full, 520), left = 56, base = 210, right = width - 12;
+    const low = Math.min(0, ...found.low), high = Math.max(...found.high, low + 1e-9), x = linear([0, 1], [left, right]), y = linear([low, high], [base, 12]);
+    const points = (values) => Array.from(values, (cost, g) => [x(g / STEPS), y(cost)]);
+    return html`<svg width=${width} height=${base + 48} class="believe-chart" style=${`color:${colour}`}>
+      <rect x=${x(found.from)} width=${Math.max(x(found.to) - x(found.from), 2)} y=${12} height=${base - 12} class="believe-range" />
+      ${y.ticks(4).map((cost) => html`<line class="believe-grid" x1=${left} x2=${right} y1=${y(cost)} y2=${y(cost)} />`)}
+      <${Axis} scale=${y} side="left" at=${left} n=${4} from=${base} to=${12} /><${Axis} scale=${x} side="bottom" at=${base} from=${left} to=${right} label=${say("threshold")} />
+      <path d=${`${path(points(found.high))}${path(points(found.low).reverse()).replace("M", "L")}Z`} class="believe-band" />
+      <path d=${path(points(found.own))} class="believe-curve" />
+      <line x1=${x(found.best)} x2=${x(found.best)} y1=${12} y2=${base} class="believe-best" />
+      <line x1=${x(threshold)} x2=${x(threshold)} y1=${12} y2=${base} class="believe-here" />
+      <circle cx=${x(threshold)} cy=${y(found.own[at])} r="5" class="believe-dot" />
+    </svg>`;
+  };
+  return html`<${Figure} title=${say("What an answer costs on average, over the threshold")} table=${table} class="believe-figure">${draw}<//>`;
 }
 
 // Parts of the view.
@@ -213,23 +215,13 @@ function Sure({ app, answers }) {
     return reliability(sure, answers.map((each) => each.truth === (which < 0 ? each.best : which)));
   }, [answers, which]);
   const what = which < 0 ? say("probability of the answer") : say("probability of {class}", { class: app.label(which) });
+  const options = [{ value: -1, label: say("its answers") }, ...Array.from({ length: K }, (_, k) => ({ value: k, label: say("the probability of {class}", { class: app.label(k) }) }))];
   return html`<section class="believe-part" aria-labelledby="believe-sure">
     <h3 id="believe-sure">${say("Are the probabilities right?")}</h3>
     <p class="how">${say("Of the answers that were given with 80%, 80% should be right: then the points lie on the dotted line. Below it the model is too sure. Each point has its 95% interval; the bars beneath are the rows.")}</p>
-    <p><label>${say("Judge")} <select value=${which} onChange=${(event) => choose(Number(event.currentTarget.value))}>
-      <option value="-1">${say("its answers")}</option>
-      ${Array.from({ length: K }, (_, k) => html`<option value=${k}>${say("the probability of {class}", { class: app.label(k) })}</option>`)}
-    </select></label></p>
-    <div class="believe-both">
-      <div><${Reliability} app=${app} bins=${found.bins} colour=${which < 0 ? "var(--ink)" : app.colour(which)} what=${what} /></div>
-      <div>
-        <p>${say("What it says and how often that is so differ by {error} on average (ECE).", { error: percent(found.error) })}</p>
-        <details><summary>${say("The numbers")}</summary><div class="scroll" tabindex="0" role="region" aria-label=${say("reliability in numbers")}><table class="sheet">
-          <thead><tr><th scope="col">${say("between")}</th><th scope="col" class="n">${say("rows")}</th><th scope="col" class="n">${say("mean probability")}</th><th scope="col" class="n">${say("share that is right")}</th><th scope="col" class="n">${say("95% interval")}</th></tr></thead>
-          <tbody>${found.bins.filter((bin) => bin.n).map((bin) => html`<tr><th scope="row">${bin.from.toFixed(1)} – ${bin.to.toFixed(1)}</th><td class="n">${bin.n.toLocaleString("en")}</td><td class="n">${three(bin.mean)}</td><td class="n">${three(bin.share)}</td><td class="n">${three(bin.low)} – ${three(bin.high)}</td></tr>`)}</tbody>
-        </table></div></details>
-      </div>
-    </div>
+    <p class="believe-controls"><${Choice} label=${say("what is judged")} options=${options} value=${which} on=${choose}>${say("Judge")} <//></p>
+    <${Sureness} app=${app} bins=${found.bins} colour=${which < 0 ? "var(--ink)" : app.colour(which)} what=${what} />
+    <p>${say("What it says and how often that is so differ by {error} on average (ECE).", { error: percent(found.error) })}</p>
   </section>`;
 }
 
@@ -250,9 +242,9 @@ function Threshold({ app, answers, chosen, choose, threshold, move }) {
     <h3 id="believe-threshold">${say("From which probability on?")}</h3>
     <p class="how">${say("Say what each mistake costs. The curve is what an answer costs on average, by the rows, if {class} is answered from that probability on; the band is its 95% interval, and the shaded range where the cheapest threshold may be.", { class: label })}</p>
     <p class="believe-controls">
-      <label>${say("Answer")} <select value=${chosen} onChange=${(event) => choose(Number(event.currentTarget.value))}>${Array.from({ length: K }, (_, k) => html`<option value=${k}>${app.label(k)}</option>`)}</select></label>
+      <${Choice} label=${say("class that is answered")} options=${Array.from({ length: K }, (_, k) => ({ value: k, label: app.label(k) }))} value=${chosen} on=${choose}>${say("Answer")} <//>
       <label class="believe-slider">${say("from")} <input type="range" min="0" max=${STEPS} value=${at} aria-valuetext=${percent(threshold)} onInput=${(event) => move(Number(event.currentTarget.value) / STEPS)} /> <output>${threshold.toFixed(2)}</output></label>
-      <button type="button" onClick=${() => move(found.best)}>${say("Take the cheapest, {threshold}", { threshold: found.best.toFixed(2) })}</button>
+      <${Button} on=${() => move(found.best)}>${say("Take the cheapest, {threshold}", { threshold: found.best.toFixed(2) })}<//>
     </p>
     <div class="believe-both">
       <div><${Costs} app=${app} found=${found} threshold=${threshold} colour=${app.colour(chosen)} /></div>
@@ -261,7 +253,7 @@ function Threshold({ app, answers, chosen, choose, threshold, move }) {
           <thead><tr><th scope="col">${say("true")}</th>${named.map((name) => html`<th scope="col">${say("answered {class}", { class: name })}</th>`)}</tr></thead>
           <tbody>${[0, 1].map((truth) => html`<tr><th scope="row">${named[truth]}</th>${[0, 1].map((answer) => html`<td>
             <input type="number" step="any" value=${costs[truth][answer]} aria-label=${say("cost of {truth} answered {answer}", { truth: named[truth], answer: named[answer] })} onChange=${change(truth, answer)} />
-            <small>${say("{n} rows", { n: seen[truth][answer].toLocaleString("en") })}</small></td>`)}</tr>`)}</tbody>
+            <small>${say("{n} rows", { n: whole(seen[truth][answer]) })}</small></td>`)}</tr>`)}</tbody>
         </table></div>
         <p aria-live="polite">${say("At {threshold} a row costs {cost} ({low} to {high}).", { threshold: threshold.toFixed(2), cost: three(found.own[at]), low: three(found.low[at]), high: three(found.high[at]) })}
           ${" "}${say("The cheapest threshold is {best} ({from} to {to}): {cost}.", { best: found.best.toFixed(2), from: found.from.toFixed(2), to: found.to.toFixed(2), cost: three(found.own[Math.round(found.best * STEPS)]) })}</p>
@@ -290,10 +282,10 @@ function Confusion({ app, answers, answer_of, threshold_says }) {
   const right = truths.reduce((sum, k) => sum + (k < 0 ? 0 : of(k, k).length), 0), [low, high] = wilson(right, answers.length);
   const is_open = (truth, answer) => cell !== null && cell[0] === truth && cell[1] === answer;
   const button = (truth, answer, n) => html`<button type="button" class="believe-cell" aria-pressed=${is_open(truth, answer)} disabled=${n === 0}
-    aria-label=${say("{n} rows of {truth} answered {answer}", { n, truth: name(truth), answer: name(answer) })} onClick=${() => open(is_open(truth, answer) ? null : [truth, answer])}>${n.toLocaleString("en")}</button>`;
+    aria-label=${say("{n} rows of {truth} answered {answer}", { n, truth: name(truth), answer: name(answer) })} onClick=${() => open(is_open(truth, answer) ? null : [truth, answer])}>${whole(n)}</button>`;
   return html`<section class="believe-part" aria-labelledby="believe-confusion">
     <h3 id="believe-confusion">${say("What is taken for what?")}</h3>
-    <p class="how">${say("{right} of {n} rows are right: {share} ({low} to {high}).", { right: right.toLocaleString("en"), n: answers.length.toLocaleString("en"), share: percent(right / answers.length), low: percent(low), high: percent(high) })}
+    <p class="how">${say("{right} of {n} rows are right: {share} ({low} to {high}).", { right: whole(right), n: whole(answers.length), share: percent(right / answers.length), low: percent(low), high: percent(high) })}
       ${" "}${threshold_says} ${say("Click a number to see its rows, and a row to ask it.")}</p>
     <div class="scroll" tabindex="0" role="region" aria-label=${say("confusions")}>${K <= MATRIX ? html`<table class="sheet believe-matrix">
       <thead><tr><th scope="col">${say("true")} \\ ${say("answered")}</th>${Array.from({ length: K }, (_, k) => html`<th scope="col" class="n">${name(k)}</th>`)}</tr></thead>
@@ -311,14 +303,14 @@ function Confusion({ app, answers, answer_of, threshold_says }) {
 function Rows({ app, found, answer, title }) {
   const { say } = app, rows = app.rows, columns = rows.columns.slice(0, CELLS);
   const order = useMemo(() => found.slice().sort((a, b) => b.shares[answer] - a.shares[answer]).slice(0, LISTED), [found, answer]);
-  const shown = (value) => (value === null || value === undefined ? "?" : String(value).length > 60 ? `${String(value).slice(0, 59)}…` : String(value));
+  const shown = (value) => (value === null || value === undefined ? "?" : shortened(value));
   return html`<div class="believe-rows-of"><h4>${title}</h4>
     <div class="scroll" tabindex="0" role="region" aria-label=${title}><table class="sheet">
       <thead><tr><th scope="col">${say("row")}</th><th scope="col" class="n">${say("sure")}</th>${columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
-      <tbody>${order.map((each) => html`<tr><th scope="row"><button type="button" class="believe-ask" onClick=${() => app.ask(row_object(rows, each.row))}>${say("Ask {n}", { n: each.row + 1 })}</button></th>
+      <tbody>${order.map((each) => html`<tr><th scope="row"><${Button} class="believe-ask" on=${() => app.ask(row_object(rows, each.row))}>${say("Ask {n}", { n: each.row + 1 })}<//></th>
         <td class="n">${percent(each.shares[answer])}</td>${columns.map((_, j) => html`<td>${shown(rows.values[each.row][j])}</td>`)}</tr>`)}</tbody>
     </table></div>
-    ${found.length > order.length ? html`<p class="how">${say("The {n} that are most sure, of {all}.", { n: order.length, all: found.length.toLocaleString("en") })}</p>` : null}
+    ${found.length > order.length ? html`<p class="how">${say("The {n} that are most sure, of {all}.", { n: order.length, all: whole(found.length) })}</p>` : null}
   </div>`;
 }
 
@@ -335,7 +327,7 @@ function Believe({ app }) {
     for (let k = 0; k < K; k++) if (k !== chosen && each.shares[k] > each.shares[best]) best = k;
     return best;
   }, [threshold, chosen, K]);
-  if (answers === null) return html`<p role="status">${say("{done} of {n} rows are answered …", { done: done.toLocaleString("en"), n: app.rows.values.length.toLocaleString("en") })}</p>`;
+  if (answers === null) return html`<p role="status">${say("{done} of {n} rows are answered …", { done: whole(done), n: whole(app.rows.values.length) })}</p>`;
   if (!answers.length) return html`<p>${say("No row has a class, so that there is nothing to judge by.")}</p>`;
   const moved = threshold !== null && threshold !== 0.5;
   const says = moved ? say("{class} is answered from {threshold} on.", { class: app.label(chosen), threshold: threshold.toFixed(2) }) : "";
@@ -359,10 +351,7 @@ function rare(app) {
 const STYLE = `
 .believe-part{margin:0 0 2.5rem}
 .believe-both{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,20rem),1fr));gap:.5rem 2rem;align-items:start}
-.believe-chart{display:block;width:100%;max-width:34rem;height:auto;font-size:12px}
-.believe-axes text{fill:var(--soft)}.believe-axes line{stroke:var(--line)}.believe-axes .believe-grid{stroke:var(--line);opacity:.6}
-.believe-diagonal{stroke:var(--soft);stroke-dasharray:2 4}
-.believe-rows{fill:var(--soft);opacity:.35}
+.believe-grid{stroke:var(--line);opacity:.7}.believe-diagonal{stroke:var(--soft);stroke-dasharray:2 4}.believe-rows{fill:var(--soft);opacity:.35}
 .believe-interval{stroke:currentColor;stroke-width:2}.believe-dot{fill:currentColor;stroke:var(--paper);stroke-width:1.5}
 .believe-band{fill:currentColor;opacity:.16}.believe-curve{fill:none;stroke:currentColor;stroke-width:2}
 .believe-range{fill:var(--soft);opacity:.12}.believe-best{stroke:var(--soft);stroke-dasharray:5 4}.believe-here{stroke:currentColor;stroke-width:1.5}

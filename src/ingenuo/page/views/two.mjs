@@ -1,6 +1,8 @@
 // Two models: the same question to both. The second one comes from a page, a sheet or, at home, a model file that is dropped
 // here; it is answered in the browser, like the first. Adding two models up needs their sums, and so the server.
 import { html, useMemo, useState } from "../vendor/preact.mjs";
+import { Odds, Table, shortened, signed } from "../charts.mjs";
+import { Button, Notice } from "../controls.mjs";
 import { open } from "../sheet.mjs";
 import { Changed, SIDES, Sides, reload } from "./forget.mjs";
 
@@ -60,8 +62,6 @@ function odds_of(a, b) {
   return a === b ? 0 : a - b;
 }
 
-const signed = (x) => (x === null ? "–" : Number.isNaN(x) ? "?" : `${x < 0 ? "−" : "+"}${Math.abs(x) === Infinity ? "∞" : Math.abs(x).toFixed(3)}`);
-
 function Two({ app }) {
   const { say } = app, [second, set_second] = useState(null), [error, set_error] = useState(null), [busy, set_busy] = useState(false), [sum, set_sum] = useState(null);
   const [over, set_over] = useState(false);
@@ -96,11 +96,11 @@ function Two({ app }) {
       onDrop=${(event) => { event.preventDefault(); set_over(false); take(event.dataTransfer.files[0]); }}>
       <span>${app.server ? say("Drop another model here: its file, or a page or sheet that was exported of it; or choose it:") : say("Drop a page or sheet here that was exported of another model; or choose it:")}</span>
       <input type="file" onChange=${(event) => take(event.currentTarget.files[0])} /></label>
-    <div role="status">${busy ? html`<p>${say("It is read …")}</p>` : null}${error ? html`<p class="warning">${error}</p>` : null}</div>
+    <div role="status">${busy ? html`<p>${say("It is read …")}</p>` : null}${error ? html`<${Notice}>${error}<//>` : null}</div>
     ${second ? html`<${Beside} app=${app} second=${second} />` : null}
     ${second ? (app.server && second.here ? html`<section><h3>${say("Both together")}</h3>
       <p class="how">${say("Models of sums add up: the sum is the model that would have learned all the rows of both.")}</p>
-      <p><button type="button" disabled=${busy} onClick=${() => merge(false)}>${say("What would the sum answer?")}</button> ${sum ? html`<button type="button" class="primary" disabled=${busy} onClick=${() => merge(true)}>${say("Go on with the sum")}</button>` : null}</p>
+      <p><${Button} disabled=${busy} on=${() => merge(false)}>${say("What would the sum answer?")}<//> ${sum ? html`<${Button} class="primary" disabled=${busy} on=${() => merge(true)}>${say("Go on with the sum")}<//>` : null}</p>
       ${sum ? html`${sum.notes.map((note) => html`<p>${note}</p>`)}${sum.question ? html`<${Sides} app=${app} sides=${sum.question} names=${[say("this model"), say("the sum")]} />` : null}` : null}</section>`
       : html`<p class="how">${say("Adding the two up needs their sums: open one by ingenuo open, and drop the file of the other.")}</p>`) : null}
   </div>`;
@@ -115,26 +115,28 @@ function Beside({ app, second }) {
     const problem = theirs.mistake(asked);
     return { explained: problem ? null : theirs.explain(asked), problem, alone };
   }, [theirs, app.model, row]);
-  if (found.problem) return html`<p class="warning">${found.problem}</p>`;
+  if (found.problem) return html`<${Notice}>${found.problem}<//>`;
   const first = app.answer, labels = theirs.classes.map(String), place = (k) => labels.indexOf(String(app.model.classes[k]));
   const [best, next] = [first.order[0], first.order[1] ?? first.order[0]], their_pair = [place(best), place(next)];
   const shared = their_pair.every((k) => k >= 0) && best !== next;
   const lines = shared ? differences(first, found.explained, [[best, next], their_pair]) : [];
   const sides = [{ classes: app.model.classes, posterior: first.posterior }, { classes: theirs.classes, posterior: found.explained.posterior }];
   const names = [say("this model"), second.name];
-  const largest = Math.max(1e-12, ...lines.slice(0, TERMS).map((line) => (Number.isFinite(line.difference) ? Math.abs(line.difference) : 0)));
+  const shown = lines.slice(0, TERMS), most = Math.max(0, ...shown.map((line) => (Number.isFinite(line.difference) ? Math.abs(line.difference) : 0)));
+  const table = {
+    heads: [say("column"), say("value"), ...names.map((name) => shortened(name, 40)), say("difference"), ""],
+    rows: shown.map((line) => [line.name, shortened(line.values[0] ?? line.values[1] ?? ""), signed(line.odds[0], 3), signed(line.odds[1], 3), signed(line.difference, 3), html`<${Odds} value=${line.difference} most=${most} pair=${[best, next]} />`]),
+    numbers: [2, 3, 4],
+    label: say("terms of both models"),
+  };
   return html`<div>
     <p>${say("{name}: {kind} of {target}, {n} columns; {passed} of {of} check rows are as Python answered them.", { name: second.name, kind: theirs.document.kind, target: theirs.document.target ?? "–", n: theirs.columns.length, passed: second.check.passed, of: second.check.of })}</p>
-    ${second.check.passed < second.check.of ? html`<p class="warning">${say("Its sheet was changed since Python wrote it: do not believe its answers.")}</p>` : null}
+    ${second.check.passed < second.check.of ? html`<${Notice}>${say("Its sheet was changed since Python wrote it: do not believe its answers.")}<//>` : null}
     ${found.alone.map((columns, side) => (columns.length ? html`<p class="how">${say("Known to {name} alone: {columns}.", { name: names[side], columns: listed(columns.map((column) => column.name), say) })}</p>` : null))}
     <${Sides} app=${app} sides=${sides} names=${names} />
     ${shared ? html`<h3>${say("Where they part")}</h3>
       <p class="how">${say("What each column adds to the log odds of {best} against {next}, and by how much the second model differs.", { best: app.label(best), next: app.label(next) })}</p>
-      <div class="scroll" tabindex="0" role="region" aria-label=${say("terms of both models")}><table class="sheet">
-        <thead><tr><th scope="col">${say("column")}</th><th scope="col">${say("value")}</th><th scope="col" class="n">${names[0]}</th><th scope="col" class="n">${names[1]}</th><th scope="col" class="n">${say("difference")}</th><th scope="col"></th></tr></thead>
-        <tbody>${lines.slice(0, TERMS).map((line) => html`<tr><th scope="row">${line.name}</th><td>${short(line.values[0] ?? line.values[1])}</td><td class="n">${signed(line.odds[0])}</td><td class="n">${signed(line.odds[1])}</td><td class="n">${signed(line.difference)}</td>
-          <td class="two-bar" aria-hidden="true"><i class=${line.difference < 0 ? "less" : "more"} style=${`width:${(50 * Math.min(Math.abs(line.difference), largest)) / largest || 0}%;background:${app.colour(line.difference < 0 ? next : best)}`}></i></td></tr>`)}</tbody>
-      </table></div>
+      <${Table} ...${table} />
       ${lines.length > TERMS ? html`<p class="how">${say("and {n} more that differ less", { n: lines.length - TERMS })}</p>` : null}`
     : html`<p class="how">${say("The second model does not know the classes between which this one decides, so that their terms are not compared.")}</p>`}
   </div>`;
@@ -144,15 +146,8 @@ function listed(names, say) {
   return names.slice(0, 8).join(", ") + (names.length > 8 ? ` ${say("and {n} more", { n: names.length - 8 })}` : "");
 }
 
-function short(value) {
-  const text = String(value ?? "");
-  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
-}
-
 const STYLE = `
 .two-drop{display:flex;flex-wrap:wrap;gap:.5rem 1rem;align-items:center;border:2px dashed var(--line);border-radius:.6rem;padding:1rem;margin:1rem 0;cursor:pointer}
-.two-drop.over{border-color:var(--link);background:var(--shade)}.two-drop input{max-width:100%}
-.two-bar{position:relative;min-width:clamp(4rem,14vw,10rem)}.two-bar::before{content:"";position:absolute;left:50%;top:0;bottom:0;border-left:1px solid var(--line)}
-.two-bar i{position:absolute;top:.35rem;height:.8rem;border-radius:.15rem;transition:width .25s ease}.two-bar .more{left:50%}.two-bar .less{right:50%}`;
+.two-drop.over{border-color:var(--link);background:var(--shade)}.two-drop input{max-width:100%}`;
 
 export const view = { id: "two", title: "Two models", missing: () => null, component: Two };
