@@ -1,0 +1,169 @@
+"""The page: one HTML file in which a fitted model is asked, and answers, without a server and with Python's own bits.
+
+The modules beside this file are its program, `page.html` and `style.css` its shell. The document holds the sheet of the
+model, compressed; the Content-Security-Policy allows that one script to run, and nothing to be fetched or sent.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from html import escape
+from typing import Any
+
+from ingenuo.errors import InputError
+from ingenuo.page.link import FOLDER, link
+from ingenuo.page.rows import ROWS, page_rows
+from ingenuo.rows.typed import parse_row
+from ingenuo.sheet import sheet
+from ingenuo.show.format import shortened
+
+CODE = 120_000  # bytes of the program, as a page holds it, at most
+LARGEST = 20_000_000  # bytes of a page
+
+_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{}' 'sha256-{}'{}; "
+    "base-uri 'none'; form-action 'none'"
+)
+
+# Unpacks the program, which runs because its digest is in the policy as well.
+_BOOT = """
+(async()=>{try{
+const packed=Uint8Array.from(atob(document.getElementById("code").textContent),(each)=>each.charCodeAt(0));
+const program=document.createElement("script");program.type="module";
+program.textContent=await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+document.body.append(program);
+}catch(error){document.querySelector(".opening").textContent="This browser cannot open the page ("+error.message+"): use a newer one.";}})();
+"""
+
+
+def page(
+    model: Any,
+    rows: Any = None,
+    *,
+    title: str | None = None,
+    question: Any = None,
+    about: Mapping[str, Any] | None = None,
+    evaluation: Mapping[str, Any] | None = None,
+    sections: Iterable[tuple[str, str, str]] = (),
+    server: Mapping[str, Any] | None = None,
+    max_rows: int = ROWS,
+    seed: int = 0,
+) -> str:
+    """A page on which a model can be asked.
+
+    Parameters
+    ----------
+    model : classifier or Network
+        Fitted, and of a kind that has a sheet.
+    rows : table, array, texts, or what `page_rows` made of them, optional
+        Rows to judge the model by; whoever has the page can read them. None by default.
+    title : str, optional
+        The heading.
+    question : mapping or text, optional
+        The row that is asked first; by default nothing is known of it.
+    about : mapping, optional
+        Where the model comes from, as `ingenuo.store.about` gives it, and perhaps "file", its name.
+    evaluation : mapping, optional
+        Plain data for the view of how good it is.
+    sections : iterable of (name, heading, HTML), optional
+        Parts of the page that do not change; the HTML is trusted.
+    server : mapping, optional
+        The page is served, and may ask the server at this "url" what needs the sums of the model.
+    max_rows, seed : int
+        Of more rows so many are drawn at random.
+
+    Examples
+    --------
+    >>> import ingenuo as ing
+    >>> from ingenuo.datasets import play_tennis
+    >>> model = ing.NaiveBayes().fit(play_tennis(), "Play")
+    >>> page(model, title="Tennis")[:15]
+    '<!doctype html>'
+    """
+    found = sheet(model)
+    embedded = rows if rows is None or isinstance(rows, Mapping) else page_rows(model, rows, max_rows=max_rows, seed=seed)
+    heading = title or (f"{found.kind} of {found.target}" if found.target else found.kind)
+    data = {
+        "sheet": found.document(), "rows": embedded, "evaluation": evaluation, "about": dict(about or {}),
+        "server": server, "question": _first(model, question), "title": shortened(heading, 200),
+    }  # fmt: skip
+    made = build(data, sections)
+    size = len(made.encode())
+    if size > LARGEST:
+        texts = any(column["kind"] == "text" for column in found.columns)
+        remedy = "embed fewer rows" if embedded else "keep fewer words" if texts else "learn from fewer columns"
+        command = "say --max-rows" if embedded else "say --top-words 20000" if texts else "train with fewer columns"
+        raise InputError(f"the page has {size / 1e6:.1f} MB, and {LARGEST / 1e6:g} MB is the most; {remedy}").typed_as(
+            remedy, command
+        )
+    return made
+
+
+def _first(model: Any, question: Any) -> dict[str, Any] | None:
+    """The row that is asked first, as plain values by the names of columns."""
+    from ingenuo.rows.schema import column_name
+    from ingenuo.rows.typed import reads_texts
+    from ingenuo.show.format import plain
+
+    if question is None:
+        return None
+    if isinstance(question, str):
+        if reads_texts(model):
+            return {column_name(model.schema_.names[0]): question}
+        question = parse_row(question, model)
+    return {column_name(name): plain(value) for name, value in question.items() if value is not None and value == value}
+
+
+def build(data: Mapping[str, Any], sections: Iterable[tuple[str, str, str]] = ()) -> str:
+    """The page of data that is ready: {"sheet", "rows", "evaluation", "about", "server", "question", "title"}."""
+    from ingenuo import __version__
+
+    connect = "; connect-src 'self'" if data.get("server") else ""
+    given = "".join(
+        f'<section id="{escape(name)}" class="given"><h2>{escape(heading)}</h2>{body}</section>'
+        for name, heading, body in sections
+    )
+    values = {
+        "policy": _POLICY.format(_digest(_BOOT), _digest(program()), connect),
+        "version": escape(__version__), "title": escape(str(data["title"])), "style": style(), "sections": given,
+        "data": _pack(json.dumps(data, separators=(",", ":"), allow_nan=False)), "code": packed_program(), "boot": _BOOT,
+    }  # fmt: skip
+    return re.sub(r"\{(\w+)\}", lambda found: values[found[1]], _template())
+
+
+@cache
+def program() -> str:
+    """The program of the page."""
+    return link("app.mjs")
+
+
+@cache
+def packed_program() -> str:
+    """The program as a page holds it; what it may be at most is the house's own rule."""
+    return _pack(program())
+
+
+def _pack(text: str) -> str:
+    return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+@cache
+def _template() -> str:
+    return (FOLDER / "page.html").read_text(encoding="utf-8")
+
+
+@cache
+def style() -> str:
+    """The style sheet, without comments and line ends."""
+    text = re.sub(r"/\*.*?\*/", "", (FOLDER / "style.css").read_text(encoding="utf-8"), flags=re.DOTALL)
+    return re.sub(r"\s*\n\s*", "", text)
