@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.real_texts import labelled
 
 import ingenuo as ing
 from ingenuo import Words
@@ -283,6 +284,35 @@ def test_calibrated_by_length_and_tuned_texts_have_the_same_bits(calibration: st
     assert tune
     assert any(each.exponent for each in cases[-1][1].attributes_)
     assert_same_bits(cases)
+
+
+@pytest.mark.parametrize("classes", [2, 5])
+def test_linear_models_of_texts_have_the_same_bits(classes: int) -> None:
+    texts, cases = [text.replace("\0", "") for text in odd_texts(60, 3)], []
+    for name in ("pairs", "binary", "lexicon", "tf-idf, unit length", "characters", "hashed", "limits"):
+        model = ing.SoftmaxRegression(text=Words(**SETTINGS[name])).fit(texts, labels(60, classes))
+        cases.append((name, model, rows_to_ask()))
+    assert_same_bits(cases)
+
+
+def test_words_that_were_all_forgotten_have_the_same_bits() -> None:
+    frame = pd.DataFrame({"t": ["ab cd", None, None], "x": [1.0, 2.0, 3.0]})
+    for settings_ in ({"ngrams": (1, 2)}, {"hashed": 8}, {"model": "bernoulli"}):
+        model = fitted(frame, ["u", "v", "u"], Words(**settings_), columns={"t": "text"})
+        model.forget(frame[:1], ["u"])
+        assert_same_bits([(str(settings_), model, [{"t": "ab cd", "x": 2.0}, {"t": ""}, {}])])
+
+
+@pytest.mark.parametrize("name", ["newsgroups", "films", "italian tweets", "spanish tweets", "messages"])
+def test_texts_that_people_wrote_have_the_same_bits(name: str) -> None:
+    texts, y = labelled(name, 800)
+    every = [
+        Words(max_words=5000), Words(ngrams=(1, 2), stop_words="english", negation="english", min_count=2),
+        Words(weighting="tfidf", norm="l2"), Words(characters=(2, 4), max_words=5000, model="complement"),
+        Words(token=r"(?:#|@)?\w+(?:['’]\w+)*|[^\w\s]", binary=True),
+    ]  # fmt: skip
+    rows = [{"text": text} for text in texts[::40]]
+    assert_same_bits([(repr(words), fitted(texts[1::2], y[1::2], words), rows) for words in every])
 
 
 # What is shown.
