@@ -223,4 +223,25 @@ API(void, add_incomplete)(const double* X, i64 n, i64 whole, const double* centr
         }
     }
 }
+
+// Some columns of rows as heights of straight lines between knots, level beyond them: to columns of out. What is missing is 0.
+API(void, interpolate)(const double* X, i64 n, i64 d, const i64* from, const i64* to, const i64* starts, i64 n_columns,
+                       const double* all_knots, const double* all_heights, const double* all_slopes, double* out, i64 width) {
+    for (i64 c = 0; c < n_columns; c++) {
+        const i64 first = starts[c], m = starts[c + 1] - first;
+        const double *knots = all_knots + first, *heights = all_heights + first, *slopes = all_slopes + first;
+        for (i64 i = 0; i < n; i++) {
+            const double x = X[i * d + from[c]];
+            i64 at = 0;
+            for (i64 rest = m; rest > 1;) {  // the last knot that is not above x, or the first
+                const i64 half = rest / 2;
+                at += knots[at + half] <= x ? half : 0;
+                rest -= half;
+            }
+            const double inside = x < knots[0] ? knots[0] : x > knots[m - 1] ? knots[m - 1] : x;
+            const double z = slopes[at] * (inside - knots[at]) + heights[at];
+            out[i * width + to[c]] = z == z ? z : 0.0;
+        }
+    }
+}
 }  // namespace scores

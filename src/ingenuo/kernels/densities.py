@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ingenuo.errors import InputError
 from ingenuo.kernels import call, check_codes, check_shape, portable, threads
 from ingenuo.kernels.moments import Rows, blocks, refuse_infinite
 from ingenuo.kernels.threads import over
@@ -354,6 +355,34 @@ def _add_scores(
     if sums is not out:
         out[...] = sums
     return np.flatnonzero(missing)
+
+
+class Polylines(NamedTuple):
+    """Straight lines between knots, level beyond them, for some columns; a slope is that of the line behind the knot."""
+
+    starts: NDArray[np.int64]  # where the knots of each column begin, and where the last ones end
+    knots: Floats
+    heights: Floats
+    slopes: Floats
+
+    @staticmethod
+    def of(each: Sequence[tuple[Floats, Floats, Floats]]) -> Polylines:
+        """Of columns one after another, by knots, heights and slopes."""
+        starts = np.cumsum([0, *(len(knots) for knots, _, _ in each)])
+        return Polylines(starts, *(np.concatenate(own) for own in zip(*each)))
+
+
+def interpolate(X: Floats, columns: NDArray[np.int64], lines: Polylines, out: Floats, to: NDArray[np.int64]) -> None:
+    """Write the heights of lines at the numbers of some columns to columns of out; what is missing is 0."""
+    (n, d), width, size = X.shape, out.shape[1], len(columns)
+    check_shape((n, width), out)
+    check_shape((size,), to, lines.starts[1:])
+    check_shape((int(lines.starts[-1]),), lines.knots, lines.heights, lines.slopes)
+    check_codes(d, columns, 0)
+    check_codes(width, to, 0)
+    if (lines.starts[1:] <= lines.starts[:-1]).any():
+        raise InputError("a column without knots has no lines")
+    call.interpolate(X, n, d, columns, to, lines.starts, size, *lines[1:], out, width)
 
 
 # The bootstrap over rows: a replicate draws as many rows as there are, with replacement, and measures all at once. It

@@ -24,6 +24,7 @@ from ingenuo.errors import InputError
 from ingenuo.families.categorical import column_codes, labelled
 from ingenuo.families.counts import refuse_not_finite
 from ingenuo.families.gaussian import NORMAL, Gaussian, spread
+from ingenuo.kernels import densities
 from ingenuo.kernels.codes import count_codes
 from ingenuo.kernels.moments import refuse_infinite, weights_by_cell
 from ingenuo.rows.part import Block, Chunk, Codes, Counts, Numbers, Places
@@ -63,14 +64,6 @@ class ColumnFeatures:
         with np.errstate(over="ignore"):
             found: Floats = np.diff(self.scores) / np.diff(self.knots)
         return np.append(found, np.zeros(min(len(self.knots), 1)))
-
-    def score(self, x: Floats) -> Floats:
-        """Normal scores; beyond the knots those of the outermost, and 0 of what is missing."""
-        at = (np.searchsorted(self.knots, x, "right") - 1).clip(0, len(self.knots) - 1)
-        inside = x.clip(self.knots[0], self.knots[-1])
-        z: Floats = self.slopes[at] * (inside - self.knots[at]) + self.scores[at]
-        np.copyto(z, 0.0, where=np.isnan(z))
-        return z
 
     @property
     def size(self) -> int:
@@ -369,6 +362,9 @@ def _fill_numbers(block: Numbers, columns: list[tuple[int, int, ColumnFeatures]]
     at, places = (np.array([each[i] for each in plain], np.intp) for i in (0, 1))
     centres, scales = (np.array([getattr(c, name) for _, _, c in plain]) for name in ("centre", "scale"))
     everything = len(places) == len(block.names)
+    if scored:
+        to, among = (np.array([each[i] for each in scored], np.int64) for i in (0, 1))
+        lines = densities.Polylines.of([(c.knots, c.scores, c.slopes) for _, _, c in scored])
     step = max(64, _PIECE // max(len(block.names), 1))
     for lo in range(0, block.n_rows, step):
         hi = min(lo + step, block.n_rows)
@@ -380,8 +376,8 @@ def _fill_numbers(block: Numbers, columns: list[tuple[int, int, ColumnFeatures]]
         np.clip(Z, -FARTHEST, FARTHEST, out=Z)
         np.copyto(Z, 0.0, where=np.isnan(Z))
         part[:, at] = Z
-        for first, j, column in scored:
-            part[:, first] = column.score(X[:, j])
+        if scored:
+            densities.interpolate(X, among, lines, part, to)
         for first, j in absent:
             part[:, first] = np.isnan(X[:, j])
 
