@@ -358,7 +358,7 @@ def _add_scores(
 
 
 class Polylines(NamedTuple):
-    """Straight lines between knots, level beyond them, for some columns; a slope is that of the line behind the knot."""
+    """Straight lines between knots, level beyond them, of some columns; a slope is that of the line behind a knot."""
 
     starts: NDArray[np.int64]  # where the knots of each column begin, and where the last ones end
     knots: Floats
