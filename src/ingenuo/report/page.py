@@ -1,13 +1,14 @@
-"""The report: one HTML page that needs nothing else, on what a model is and how good it is.
+"""The report: the page on which a model is asked, with what it is and how good it is inside.
 
-What the sections show is gathered here; how it looks is in `show/templates/report.html`. No script, no request, no
-font from elsewhere; the same rows and the same seed give the same page.
+What the sections show is gathered here; how it looks is in `show/templates/report.html`. They are plain HTML that is
+printed as well as read; the same rows and the same seed give the same page.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -20,18 +21,23 @@ from ingenuo.evaluation.reliability import Reliability
 from ingenuo.explanation.explain import describe_columns, explain
 from ingenuo.explanation.nomogram import nomogram
 from ingenuo.explanation.strongest import strongest
+from ingenuo.page import page
 from ingenuo.rows import checks
-from ingenuo.rows.rows import is_stream, take_rows
+from ingenuo.rows.rows import OURS, is_stream, take_rows
 from ingenuo.rows.schema import FAMILIES, Schema, column_name
 from ingenuo.rows.source import Source, open_source
 from ingenuo.rows.streams import draw_rows, target_and_weight
-from ingenuo.show import page, plots
+from ingenuo.show import page as static
+from ingenuo.show import plots
 from ingenuo.show.format import count, listed, percent, sentence, shortened
+from ingenuo.show.page import drawing, svg, template
+from ingenuo.tally.labels import find, labels_of
 
 Floats = NDArray[np.float64]
 Data = dict[str, Any]  # what a section of the template is given
 
-SIZE = 2_000_000  # bytes that no page exceeds
+SIZE = 1_900_000  # bytes that the sections do not exceed together
+ANSWERS = 2_000  # by which the page judges
 ROWS = 100_000
 COLUMNS = 60  # described one by one
 _VALUES = 5  # of a category
@@ -62,7 +68,10 @@ def report(
     files: Sequence[str] = (),
     date: str | None = None,
 ) -> str:
-    """A page on a fitted classifier: the data, the evaluation, the evidence, examples, and how to have it again.
+    """The page of a fitted classifier, with the data, the evaluation, examples, and how to have it again inside.
+
+    It is the page that `ingenuo export` writes. The rows are not in it, but for some as examples: their classes and
+    answers are. A model that has no sheet cannot be asked on it; all else is there.
 
     Parameters
     ----------
@@ -101,7 +110,7 @@ def report(
     title = title or known.get("title")
     rows = _rows_of(model, X, y, max_rows, seed)
     found = evaluate(model, rows.X, rows.y, random_state=seed)
-    with page.drawing():
+    with drawing():
         panels = _panels(found)
         sections: dict[str, tuple[str, Data | None]] = {
             "summary": ("In short", _summary(found, rows.given, notes) | {"facts": facts if title else ""}),
@@ -118,21 +127,47 @@ def report(
             "audit": ("Audit for harms", {"audits": [_audit(each, k) for k, each in enumerate(audits, 1)]}),
             "reproduce": ("How to reproduce it", _reproduction(model, known, files, seed)),
         }
-    macros = page.template("report.html").module
-    bodies = {at: (head, getattr(macros, at)(**data)) for at, (head, data) in sections.items() if data is not None}
-    return _page(shortened(title or facts, 200), bodies)
+    macros = template("report.html").module
+    parts = [(at, head, str(getattr(macros, at)(**data))) for at, (head, data) in sections.items() if data is not None]
+    parts, heading = limited(parts), shortened(title or facts, 200)
+    try:
+        about = {"rows": known.get("rows")}
+        return page(model, title=heading, about=about, evaluation=_answers(model, found, seed), sections=parts)
+    except (InputError, KindError) as error:  # it has no sheet, or too large a one
+        return _static(heading, sentence(error), parts)
 
 
-def _page(heading: str, sections: Mapping[str, tuple[str, str]]) -> str:
-    """The page, with the largest sections left out should it be too large; each has its name, heading and body."""
-    section = page.template("report.html").module.section
-    parts = {at: str(section(at, head, body)) for at, (head, body) in sections.items()}
-    while sum(len(part.encode()) for part in parts.values()) > SIZE - 20_000:
-        worst = max(parts, key=lambda at: len(parts[at].encode()))
-        head = sections[worst][0]
-        left_out = f"<p>{head} would make this page larger than {SIZE / 1e6:g} MB, and is left out.</p>"
-        parts[worst] = str(section(worst, head, left_out))
-    return page.page(heading, "\n".join(parts.values()), {at: head for at, (head, _) in sections.items()})
+def _static(heading: str, reason: str, parts: Sequence[tuple[str, str, str]]) -> str:
+    """The page without a model that answers, and why it does not."""
+    section = template("report.html").module.section
+    body = "\n".join(str(section(*part)) for part in parts)
+    why = f'<p class="how">{escape(f"The model cannot be asked on this page. {reason}")}</p>'
+    return static.page(heading, f"{why}\n{body}", {at: head for at, head, _ in parts})
+
+
+def limited(sections: Sequence[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
+    """The sections, each with its name, heading and body, without the largest should they be too large together."""
+    parts = list(sections)
+    while sum(len(body.encode()) for _, _, body in parts) > SIZE:
+        worst = max(range(len(parts)), key=lambda k: len(parts[k][2].encode()))
+        at, head, _ = parts[worst]
+        parts[worst] = at, head, f"<p>{head} would make this page larger than {SIZE / 1e6:g} MB, and is left out.</p>"
+    return parts
+
+
+def _answers(model: Any, found: Evaluation, seed: int) -> Data | None:
+    """What was answered and what is true, without the rows, for the page to judge by; None without probabilities."""
+    given = found.predictions
+    if given.probabilities is None:
+        return None
+    n = len(given)
+    at = np.sort(np.random.default_rng([OURS, seed]).choice(n, min(n, ANSWERS), replace=False))
+    places = find(labels_of(model.classes_), given.classes)  # -1: a class that the model does not know
+    known = np.flatnonzero(places >= 0)
+    shares = np.zeros((len(at), len(model.classes_)))
+    shares[:, places[known]] = given.probabilities[np.ix_(at, known)]
+    note = f"{n:,} rows" if n <= ANSWERS else f"{ANSWERS:,} of {n:,} rows, drawn by seed {seed}"
+    return {"labels": places[given.codes[at]].tolist(), "posteriors": shares.round(7).tolist(), "note": note}
 
 
 # The rows that a report judges: as they were given, or as many of them as a report can take.
@@ -337,7 +372,7 @@ def _balance(model: Any, found: Evaluation) -> Data:
     drawn = order[:_CLASSES]
     shares = {name: counts[drawn] / max(float(counts.sum()), 1.0) for name, counts in both.items()}
     ax = plots.balance([plots.short(labels[k]) for k in drawn.tolist()], shares)
-    picture = page.svg(ax, "share of each class; the table has its numbers", "balance")
+    picture = svg(ax, "share of each class; the table has its numbers", "balance")
     heads = ["class", *(head for name in both for head in (name, "share"))]
     return {"picture": picture, "heads": heads, "rows": rows, "n": n, "drawn": len(drawn)}
 
@@ -366,13 +401,13 @@ def _panels(found: Evaluation) -> list[Any]:
 
 def _evaluation(found: Evaluation, panels: list[Any]) -> Data:
     names = ("ROC curves: of each class, what is found against what is wrongly taken for it", "Precision and recall")
-    curves = [(page.svg(ax, name, f"c{k}"), f"{name}.") for k, (ax, name) in enumerate(zip(panels[1:3], names))]
+    curves = [(svg(ax, name, f"c{k}"), f"{name}.") for k, (ax, name) in enumerate(zip(panels[1:3], names))]
     return {"found": found, "measures": found.measure_table(), "classes": found.class_table(), "curves": curves}
 
 
 def _confusion(found: Evaluation, ax: Any) -> Data:
     n = len(found.classes)
-    picture = page.svg(ax, "confusion matrix; the table has its numbers", "confusion", crowded=n > 8)
+    picture = svg(ax, "confusion matrix; the table has its numbers", "confusion", crowded=n > 8)
     return {"n": n, "many": n > _MATRIX, "table": found.confusion_table(), "picture": picture}
 
 
@@ -380,7 +415,7 @@ def _reliability(found: Evaluation) -> Data:
     if not found.probable:
         return {"judged": None, "picture": ""}
     judged = Reliability(found, 10, "width", None, found.confidence)
-    picture = page.svg(judged.plot(), "reliability diagram; the table has its numbers", "reliability")
+    picture = svg(judged.plot(), "reliability diagram; the table has its numbers", "reliability")
     return {"judged": judged, "picture": picture}
 
 
@@ -430,7 +465,7 @@ def _densities(model: Any, rows: _Rows) -> tuple[str, Data | None]:
     """The columns of numbers that tell the classes apart best; nothing where the model has none."""
     schema, source = schema_of(model), rows.source()
     if hasattr(model, "members_"):
-        drawn = page.svg(model.plot()[0], "weights and left-out log loss of the members of the vote", "vote")
+        drawn = svg(model.plot()[0], "weights and left-out log loss of the members of the vote", "vote")
         caption = "The members of the vote: their weights, and their log loss on rows that they had not learned."
         return "Vote", {"pictures": [(drawn, caption)], "n": 0, "drawn": 0, "regions": True}
     if schema is None or source is None or not hasattr(model, "plot"):
@@ -448,7 +483,7 @@ def _densities(model: Any, rows: _Rows) -> tuple[str, Data | None]:
         except IngenuoError:
             return "Regions", None
         names = " and ".join(column_name(name) for name in pair)
-        drawn = page.svg(ax, f"regions of the classes in {names}", "regions", own_colours=True)
+        drawn = svg(ax, f"regions of the classes in {names}", "regions", own_colours=True)
         return "Regions", {
             "pictures": [(drawn, f"Regions of the classes: {names}.")],
             "n": n,
@@ -465,7 +500,7 @@ def _densities(model: Any, rows: _Rows) -> tuple[str, Data | None]:
         plots.draw_rows(ax, [values[(rows.y == label) & np.isfinite(values)] for label in model.classes_.tolist()])
         if n > _CURVES:
             plots.keep_curves(ax, set(labels))
-        drawn = page.svg(ax, f"densities of {column_name(name)}", f"density{at}")
+        drawn = svg(ax, f"densities of {column_name(name)}", f"density{at}")
         pictures.append((drawn, f"{column_name(name)}: the densities of the model, over the rows of each class."))
     return "Densities", {"pictures": pictures, "n": n, "drawn": min(n, _CURVES), "regions": False}
 
@@ -561,7 +596,7 @@ def _audit(audit: Any, number: int) -> tuple[Any, str, str, str, dict[str, list[
         name: [[shortened(cell, 200) for cell in line] for line in (table.heads, *table.cells())]
         for name, table in audit.tables().items()
     }
-    drawn = page.svg(np.ravel(audit.plot())[0], caption, f"audit{number}", crowded=True)
+    drawn = svg(np.ravel(audit.plot())[0], caption, f"audit{number}", crowded=True)
     return audit, heading, drawn, caption, tables
 
 

@@ -128,10 +128,23 @@ export function row_object(rows, i) {
   return Object.fromEntries(rows.columns.map((name, j) => [name, rows.values[i][j]]).filter(([, value]) => value !== null && value !== undefined));
 }
 
+function first_best(shares) {
+  return shares.reduce((best, share, k) => (share > shares[best] ? k : best), 0);
+}
+
+// What a report has of its evaluation: answers without their rows.
+export function given_answers({ labels, posteriors }) {
+  return labels.map((truth, row) => ({ row, truth, best: first_best(posteriors[row]), shares: posteriors[row] }));
+}
+
 // The answers to the rows that have a class, some at a time so that the page stays awake.
 function useAnswers(app) {
   const [state, set] = useState({ done: 0, answers: null });
   useEffect(() => {
+    if (!app.rows) {
+      set({ done: 0, answers: given_answers(app.evaluation) });
+      return undefined;
+    }
     const rows = app.rows, n = rows.values.length, answers = [];
     let at = 0, alive = true;
     const step = () => {
@@ -153,7 +166,7 @@ function useAnswers(app) {
   return state;
 }
 
-const three = (x) => figures(x === null ? null : Number(x.toFixed(Math.abs(x) < 0.001 ? 6 : 3)), 4);
+const three = (x) => (x !== null && Math.abs(x) < 1e5 && (x === 0 || Math.abs(x) >= 0.0005) ? x.toFixed(3).replace("-", "−") : figures(x, 3));
 
 // Pictures.
 
@@ -281,12 +294,12 @@ function Confusion({ app, answers, answer_of, threshold_says }) {
   const truths = [...Array(K).keys(), ...(unseen ? [-1] : [])];
   const right = truths.reduce((sum, k) => sum + (k < 0 ? 0 : of(k, k).length), 0), [low, high] = wilson(right, answers.length);
   const is_open = (truth, answer) => cell !== null && cell[0] === truth && cell[1] === answer;
-  const button = (truth, answer, n) => html`<button type="button" class="believe-cell" aria-pressed=${is_open(truth, answer)} disabled=${n === 0}
+  const button = (truth, answer, n) => html`<button type="button" class="believe-cell" aria-pressed=${is_open(truth, answer)} disabled=${n === 0 || !app.rows}
     aria-label=${say("{n} rows of {truth} answered {answer}", { n, truth: name(truth), answer: name(answer) })} onClick=${() => open(is_open(truth, answer) ? null : [truth, answer])}>${whole(n)}</button>`;
   return html`<section class="believe-part" aria-labelledby="believe-confusion">
     <h3 id="believe-confusion">${say("What is taken for what?")}</h3>
     <p class="how">${say("{right} of {n} rows are right: {share} ({low} to {high}).", { right: whole(right), n: whole(answers.length), share: percent(right / answers.length), low: percent(low), high: percent(high) })}
-      ${" "}${threshold_says} ${say("Click a number to see its rows, and a row to ask it.")}</p>
+      ${" "}${threshold_says} ${app.rows ? say("Click a number to see its rows, and a row to ask it.") : say("The rows themselves are not in this page.")}</p>
     <div class="scroll" tabindex="0" role="region" aria-label=${say("confusions")}>${K <= MATRIX ? html`<table class="sheet believe-matrix">
       <thead><tr><th scope="col">${say("true")} \\ ${say("answered")}</th>${Array.from({ length: K }, (_, k) => html`<th scope="col" class="n">${name(k)}</th>`)}</tr></thead>
       <tbody>${truths.map((truth) => {
@@ -307,7 +320,7 @@ function Rows({ app, found, answer, title }) {
   return html`<div class="believe-rows-of"><h4>${title}</h4>
     <div class="scroll" tabindex="0" role="region" aria-label=${title}><table class="sheet">
       <thead><tr><th scope="col">${say("row")}</th><th scope="col" class="n">${say("sure")}</th>${columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
-      <tbody>${order.map((each) => html`<tr><th scope="row"><${Button} class="believe-ask" on=${() => app.ask(row_object(rows, each.row))}>${say("Ask {n}", { n: each.row + 1 })}<//></th>
+      <tbody>${order.map((each) => html`<tr><th scope="row"><${Button} class="link believe-ask" on=${() => app.ask(row_object(rows, each.row))}>${say("Ask {n}", { n: each.row + 1 })}<//></th>
         <td class="n">${percent(each.shares[answer])}</td>${columns.map((_, j) => html`<td>${shown(rows.values[each.row][j])}</td>`)}</tr>`)}</tbody>
     </table></div>
     ${found.length > order.length ? html`<p class="how">${say("The {n} that are most sure, of {all}.", { n: order.length, all: whole(found.length) })}</p>` : null}
@@ -316,7 +329,7 @@ function Rows({ app, found, answer, title }) {
 
 function Believe({ app }) {
   const { say } = app, K = app.model.classes.length, { done, answers } = useAnswers(app);
-  const rarest = useMemo(() => rare(app), [app.rows]);
+  const rarest = useMemo(() => rare((app.rows || app.evaluation).labels, K), [app.rows]);
   const [chosen, choose] = useState(rarest), [threshold, move] = useState(K === 2 ? 0.5 : null);
   const at = threshold === null ? 0.5 : threshold;
   // Of two classes the threshold decides; of more, the most probable is the answer unless the threshold was moved.
@@ -327,12 +340,12 @@ function Believe({ app }) {
     for (let k = 0; k < K; k++) if (k !== chosen && each.shares[k] > each.shares[best]) best = k;
     return best;
   }, [threshold, chosen, K]);
-  if (answers === null) return html`<p role="status">${say("{done} of {n} rows are answered …", { done: whole(done), n: whole(app.rows.values.length) })}</p>`;
+  if (answers === null) return html`<p role="status">${say("{done} of {n} rows are answered …", { done: whole(done), n: whole(app.rows ? app.rows.values.length : 0) })}</p>`;
   if (!answers.length) return html`<p>${say("No row has a class, so that there is nothing to judge by.")}</p>`;
   const moved = threshold !== null && threshold !== 0.5;
   const says = moved ? say("{class} is answered from {threshold} on.", { class: app.label(chosen), threshold: threshold.toFixed(2) }) : "";
   return html`<div class="believe"><style>${STYLE}</style>
-    <p class="how">${say("Judged by {note}. Rows that the model learned make it look better than it is.", { note: app.rows.note })}</p>
+    <p class="how">${say("Judged by {note}. Rows that the model learned make it look better than it is.", { note: (app.rows || app.evaluation).note })}</p>
     <${Sure} app=${app} answers=${answers} />
     ${K > 1 ? html`<${Threshold} app=${app} answers=${answers} chosen=${chosen} choose=${choose} threshold=${at} move=${move} />` : null}
     <${Confusion} app=${app} answers=${answers} answer_of=${answer_of} threshold_says=${says} />
@@ -340,9 +353,9 @@ function Believe({ app }) {
 }
 
 // The class of fewest rows, of those that have some.
-function rare(app) {
-  const counts = new Array(app.model.classes.length).fill(0);
-  app.rows.labels.forEach((k) => { if (k !== null && k >= 0) counts[k] += 1; });
+function rare(labels, K) {
+  const counts = new Array(K).fill(0);
+  labels.forEach((k) => { if (k !== null && k >= 0) counts[k] += 1; });
   let found = counts.length - 1;
   counts.forEach((n, k) => { if (n > 0 && (counts[found] === 0 || n < counts[found])) found = k; });
   return found;
@@ -359,15 +372,16 @@ const STYLE = `
 .believe-slider{display:inline-flex;align-items:center;gap:.5rem;flex:1 1 14rem;max-width:26rem}.believe-slider input{flex:1;min-width:6rem}
 .believe-slider output{font-variant-numeric:tabular-nums}
 .believe-costs input{width:5.5rem;text-align:right;font-variant-numeric:tabular-nums}.believe-costs small{display:block;color:var(--soft)}
-.believe-matrix td{padding:2px}.believe-cell{font:inherit;font-variant-numeric:tabular-nums;width:100%;min-width:3rem;padding:.25rem .5rem;text-align:right;border:1px solid transparent;border-radius:.3rem;color:var(--ink);cursor:pointer;
+.believe-matrix td{padding:2px}.believe-matrix th,.believe-rows-of td,.believe-rows-of th{vertical-align:middle!important}.believe-cell{font:inherit;font-variant-numeric:tabular-nums;width:100%;min-width:3rem;padding:.25rem .5rem;text-align:right;border:1px solid transparent;border-radius:.3rem;color:var(--ink);cursor:pointer;
 background:color-mix(in srgb,var(--own,var(--soft)) calc(var(--share,0)*32%),transparent)}
-.believe-right .believe-cell{font-weight:600}.believe-cell:disabled{color:var(--soft);cursor:default}.believe-cell[aria-pressed=true]{border-color:var(--ink)}
+.believe-right .believe-cell{font-weight:600}.believe-cell:disabled{color:inherit;cursor:default}.believe-cell[aria-pressed=true]{border-color:var(--ink)}
 .believe-ask{white-space:nowrap}`;
 
 export const view = {
   id: "believe",
   title: "Believe it?",
   missing: (app) => {
+    if (!app.rows && app.evaluation && app.evaluation.labels) return null;
     if (!app.rows) return app.say("To judge the answers by rows whose class is known, make the page with --rows FILE.");
     return app.rows.labels.some((k) => k !== null) ? null : app.say("The rows of this page have no class, so that the answers cannot be judged by them.");
   },
