@@ -1,4 +1,4 @@
-"""Discriminants, least squares and softmax regressions answer in JavaScript with Python's bits, whole rows and others."""
+"""Discriminants, least squares and softmax regressions answer in JavaScript with Python's bits, rows with gaps too."""
 
 from __future__ import annotations
 
@@ -96,9 +96,8 @@ def test_discriminants_of_features_have_the_same_bits(classes: int) -> None:
     frame, y = table(200, classes)
     cases, kinds = [], set()
     for name, own in (("mixed", frame), ("bells", numbers(200, classes, 3)[0])):
-        found = quietly(ing.GaussianDiscriminant("regularised", columns={"code": "category"} if name == "mixed" else None),
-                        own, y)  # fmt: skip
-        shared = quietly(ing.GaussianDiscriminant("regularised", columns=found.columns), own, y)
+        columns = {"code": "category"} if name == "mixed" else None
+        found, shared = (quietly(ing.GaussianDiscriminant("regularised", columns=columns), own, y) for _ in range(2))
         shared._chosen = type(shared._chosen)(found._chosen.design, Shrinkage(1.0, 0.1), 0.7)  # lines
         kinds |= {found.scores_, "lines" if shared._parameters().own.additive else ""}
         cases += [(name, found, harsh_rows(own)), (f"{name}, shared", shared, harsh_rows(own))]
@@ -180,7 +179,7 @@ def test_softmax_regressions_of_words_have_the_same_bits(classes: int) -> None:
     rows = [{"text": text, "x": x} for text, x in zip([*TEXTS, *HOSTILE], [*MODERATE, *MODERATE])] + [{}, {"x": 1.0}]
     counted = Words(ngrams=(1, 2), token=r"\w+", binary=True, weighting="tfidf", norm="l2")
     cases = []
-    for how in (Words(), Words(norm="l2"), counted, Words(characters=(2, 4), binary=True)):
+    for how in (Words(), Words(weighting="tfidf"), counted, Words(characters=(2, 4), binary=True)):
         for more in ({}, {"weighting": "naive-bayes", "l2": "auto", "exponent": "auto"}):
             model = quietly(ing.SoftmaxRegression({"text": "text"}, how, **more), frame, y)
             cases.append((f"{how} {more}", model, rows))
