@@ -23,12 +23,15 @@ import { Patterns, colour, percent, shortened, whole } from "./charts.mjs";
 import { Icon, useLater } from "./controls.mjs";
 import { Ask } from "./views/ask.mjs";
 import { Verdict, view as answer } from "./views/answer.mjs";
+import { view as nomogram } from "./views/nomogram.mjs";
+import { view as change } from "./views/change.mjs";
 import { view as network } from "./views/network.mjs";
 import { view as believe } from "./views/believe.mjs";
+import { view as columns } from "./views/columns.mjs";
 import { view as forget } from "./views/forget.mjs";
 import { view as two } from "./views/two.mjs";
 
-const VIEWS = [answer, network, believe, forget, two];
+const VIEWS = [answer, nomogram, change, network, believe, columns, forget, two];
 const QUIET = 250; // milliseconds without a change, after which the address and what is off the screen follow
 const SPOKEN = 700; // and after which the answer is read out
 
@@ -112,12 +115,11 @@ function App({ data, model }) {
   const check = useCheck(model), server = useMemo(() => served(data.server), []);
   useAddress(state.row, columns, data.question, dispatch);
 
-  const row = state.row, answered = useRef(null);
+  const row = state.row, answered = useRef(null), texts = columns.some((column) => column.kind === "text");
   const mistake = useMemo(() => model.mistake(row), [row]);
   const found = useMemo(() => (answered.current && mistake ? answered.current : (answered.current = model.explain(mistake ? {} : row))), [row]);
   const [best, next] = found.order;
   const pair = chosen || [best, next ?? best];
-  const passages = useMemo(() => (columns.some((column) => column.kind === "text" && row[column.name] !== undefined) && !mistake ? model.passages(row, pair[0], pair[1]) : []), [row, pair[0], pair[1]]);
 
   const fixed = useMemo(() => {
     const now = () => performance.now();
@@ -151,7 +153,12 @@ function App({ data, model }) {
     fixed.ask(latest.current, options);
   }, []);
   const can = useMemo(() => ({ undo: state.past.length > 0, redo: state.future.length > 0 }), [state.past.length > 0, state.future.length > 0]);
-  const app = useMemo(() => ({ ...fixed, set, row, mistake, answer: found, pair, chosen: chosen !== null, locked, passages, can, check }), [row, pair[0], pair[1], chosen, locked, can, check]);
+  const app = useMemo(() => {
+    let passages = null;
+    return { ...fixed, set, row, mistake, answer: found, pair, chosen: chosen !== null, locked, can, check, get passages() {
+      return (passages ??= texts && !mistake ? model.passages(row, pair[0], pair[1]) : []);
+    } };
+  }, [row, pair[0], pair[1], chosen, locked, can, check]);
 
   useEffect(() => {
     const keys = (event) => {
@@ -166,8 +173,10 @@ function App({ data, model }) {
   }, []);
   useEffect(() => preview(null), [row]);
 
-  const here = VIEWS.filter((view) => view.missing(app) === null), absent = VIEWS.filter((view) => view.missing(app) !== null);
-  const texts = columns.some((column) => column.kind === "text");
+  const [here, absent] = useMemo(() => {
+    const all = VIEWS.map((view) => ({ view, why: view.missing(app) }));
+    return [all.filter(({ why }) => why === null).map(({ view }) => view), all.filter(({ why }) => why !== null)];
+  }, []);
   return html`<a class="skip" href="#views" onClick=${(event) => { event.preventDefault(); document.getElementById("views").focus(); }}>${say("Skip to what the answer is made of")}</a>
     <${Patterns} classes=${classes.length} />
     <header class="top"><h1 dir="auto" title=${data.title.length > 60 ? data.title : undefined}>${data.title}</h1><p class="facts">${facts(data, model)}</p><${Badge} check=${check} /></header>
@@ -178,7 +187,7 @@ function App({ data, model }) {
         <${Contents} views=${here} app=${app} />
         ${here.map((view, i) => html`<${Section} key=${view.id} view=${view} app=${app} turn=${i} />`)}
         <${Given} />
-        ${absent.length ? html`<details class="quiet absent"><summary>${say("Not on this page")}</summary><dl>${absent.map((view) => html`<dt>${say(view.title)}</dt><dd>${view.missing(app)}</dd>`)}</dl></details>` : null}
+        ${absent.length ? html`<details class="quiet absent"><summary>${say("Not on this page")}</summary><dl>${absent.map(({ view, why }) => html`<dt>${say(view.title)}</dt><dd>${why}</dd>`)}</dl></details>` : null}
       </div>
     </main>
     <footer><p>${say("Answers are computed in this page; nothing that is asked leaves it.")} ${say("Made with ingenuo.")}</p></footer>
@@ -217,20 +226,21 @@ function Contents({ views, app }) {
   return html`<nav class="contents" aria-label=${say("Views")}><ul>${all.map(({ id, title }) => html`<li><a href=${`#${id}`} aria-current=${id === current ? "true" : undefined} onClick=${follow(id)}>${shortened(title, 40)}</a></li>`)}</ul></nav>`;
 }
 
-// A view. On the screen it follows at once; off it, when there is time.
+// A view. The arithmetic follows at once, what else is on the screen after the answer was drawn, and what is off it when
+// there is time.
 function Section({ view, app, turn }) {
-  const [near, set_near] = useState(turn === 0), [shown, show] = useState(turn === 0 ? app : null), element = useRef(null);
+  const [near, set_near] = useState(false), [shown, show] = useState(null), element = useRef(null);
   useEffect(() => {
     const watch = new IntersectionObserver(([entry]) => set_near(entry.isIntersecting), { rootMargin: "200px" });
     watch.observe(element.current);
     return () => watch.disconnect();
   }, []);
   useEffect(() => {
-    if (shown === app) return undefined;
-    const timer = setTimeout(() => show(app), near ? 0 : QUIET + 30 * turn);
+    if (shown === app || turn === 0) return undefined;
+    const timer = setTimeout(() => show(app), near ? 1 : QUIET + 30 * turn);
     return () => clearTimeout(timer);
   }, [app, near]);
-  const current = near ? app : shown;
+  const current = turn === 0 ? app : shown;
   const body = useMemo(() => (current ? html`<${view.component} app=${current} />` : null), [current]);
   return html`<section class="view" id=${view.id} tabindex="-1" aria-labelledby=${`${view.id}-head`} ref=${element}><h2 id=${`${view.id}-head`}>${say(view.title)}</h2>${body}</section>`;
 }

@@ -18,9 +18,9 @@ export function Verdict({ app, ghost }) {
   const best = answer.best, before = answer.before;
   const rest = order.slice(n).reduce((sum, k) => sum + answer.posterior[k], 0);
   const calibrated = before && before.some((p, k) => Math.abs(p - answer.posterior[k]) > 5e-4);
-  return html`<section class=${`verdict${ghost ? " previewed" : ""}`} aria-labelledby="verdict-head">
+  return html`<section class=${`verdict${ghost ? " previewed" : ""}${all ? " all" : ""}`} aria-labelledby="verdict-head">
     <h2 id="verdict-head"><span class="hidden">${say("Answer")}: </span><span class="best" dir="auto"><${Swatch} k=${best} />${shortened(label(best), 80)}</span> <span class="chance">${percent(answer.posterior[best])}</span></h2>
-    <div class="posterior" role="list" style=${`--n:${shown.length}`}>${[...shown].sort((a, b) => a - b).map((k) => html`<div role="listitem" class=${`class-row${k === best ? " is-best" : ""}`} key=${k} style=${`--rank:${rank.get(k)}`}>
+    <div class="posterior" role="list" style=${`--n:${shown.length};--name:${Math.min(24, Math.max(5, ...shown.map((k) => label(k).length)))}ch`}>${[...shown].sort((a, b) => a - b).map((k) => html`<div role="listitem" class=${`class-row${k === best ? " is-best" : ""}`} key=${k} style=${`--rank:${rank.get(k)}`}>
       <span class="class-name" dir="auto" title=${label(k).length > 14 ? shortened(label(k), 400) : undefined}>${shortened(label(k), 60)}</span>
       <${Bar} k=${k} share=${answer.posterior[k]} before=${calibrated ? before[k] : null} ghost=${ghost ? ghost.posterior[k] : null} />
       <span class="n" title=${String(answer.posterior[k])}>${percent(ghost ? ghost.posterior[k] : answer.posterior[k])}</span></div>`)}</div>
@@ -31,7 +31,7 @@ export function Verdict({ app, ghost }) {
 function note(app, calibrated) {
   const [a, b] = app.pair, { posterior } = app.answer, each = Math.log(posterior[a]) - Math.log(posterior[b]);
   if (a === b) return "";
-  const bet = Object.keys(app.row).length === 0 ? say("Nothing is known yet: this is how frequent the classes are.") : say("{odds} for {a} against {b}", { odds: odds(each), a: shortened(app.label(a), 40), b: shortened(app.label(b), 40) });
+  const bet = Object.keys(app.row).length === 0 ? say("Nothing is known yet: the shares of the classes") : say("{odds} for {a} against {b}", { odds: odds(each), a: shortened(app.label(a), 40), b: shortened(app.label(b), 40) });
   return calibrated ? html`${bet} <span class="legend"><i class="before"></i>${say("before calibration")}</span>` : bet;
 }
 
@@ -59,7 +59,7 @@ export function without(app, line) {
 }
 
 function called(line) {
-  return line.column === null ? say("prior") : line.of === null ? line.name : line.value === "" ? line.name : line.value;
+  return line.column === null ? say("prior") : line.name;
 }
 
 function Lines({ app, lines, most, pair }) {
@@ -81,7 +81,7 @@ function Lines({ app, lines, most, pair }) {
   };
   return html`<tbody onMouseLeave=${hide}>${lines.map((line, i) => html`<tr key=${`${line.column} ${line.of} ${line.name} ${line.value}`} tabindex=${i === Math.min(at, lines.length - 1) ? 0 : -1} onMouseEnter=${show(line)} onFocus=${(event) => { move(i); show(line)(event); }} onBlur=${hide} onKeyDown=${keys}>
     <th scope="row" dir="auto" class=${line.of === null ? null : "part"}>${shortened(called(line), 80)}</th>
-    <td class="value" dir="auto">${line.column === null ? "" : line.of === null ? shortened(line.value, 60) : line.note || ""}</td>
+    <td class="value" dir="auto">${shortened(line.value, 60)}</td>
     <td class="odds-cell"><${Odds} value=${line.adds} most=${most} pair=${pair} /></td>
     <td class="n">${signed(line.adds)}</td></tr>`)}</tbody>`;
 }
@@ -128,7 +128,7 @@ function classes(app) {
 function Numbers({ app, lines }) {
   const [open, set] = useState(false), { answer, label, model } = app, some = Array.from(answer.order.slice(0, NUMBERED));
   const rows = () => [
-    ...lines.slice(0, 500).map((line) => [shortened(called(line), 60), line.of === null ? shortened(line.value, 40) : "", ...some.map((k) => figures(line.logs[k], 7))]),
+    ...lines.slice(0, 500).map((line) => [shortened(called(line), 60), shortened(line.value, 40), ...some.map((k) => figures(line.logs[k], 7))]),
     ...(answer.joint ? [[say("sum"), "", ...some.map((k) => figures(answer.joint[k], 7))]] : []),
     ...(answer.before ? [[say("before calibration"), "", ...some.map((k) => String(answer.before[k]))]] : []),
     [say("probability"), "", ...some.map((k) => String(answer.posterior[k]))],

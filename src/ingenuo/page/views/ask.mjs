@@ -11,7 +11,7 @@ const CHIP_LETTERS = 90; // that they may have together
 const MANY = 12; // columns from which on they can be searched
 const BY_EFFECT = 30; // and from which on those with the largest effect come first
 const STEP = 100; // columns that are drawn at once
-const STRONG = 3; // log odds that fill the small bar of a column
+const STRONG = 2; // log odds that fill the small bar of a column
 const PATIENCE = 400; // milliseconds to find out what columns can do
 
 function options_of(column) {
@@ -126,7 +126,9 @@ export function Ask({ app }) {
   const folded = wanted.trim().toLowerCase();
   const matching = useMemo(() => (folded ? sorted.filter((place) => columns[place].name.toLowerCase().includes(folded)) : order === "set" ? sorted.filter((place) => row[columns[place].name] !== undefined) : sorted), [sorted, folded, order === "set" && row]);
   const { adds, notes } = useMemo(() => effects(app), [app]);
-  const set_of = useMemo(() => app.set, []), pieces = new Map(app.passages.map((each) => [each.column, each.pieces]));
+  const set_of = useMemo(() => app.set, []), [pieces, colour] = useState(() => new Map());
+  // Words are coloured once the answer was drawn: of a long text that takes longer than the answer.
+  useEffect(() => colour(new Map(app.passages.map((each) => [each.column, each.pieces]))), [app.answer, app.pair[0], app.pair[1]]);
   const has_example = (app.rows && app.rows.values.length > 0) || columns.some((column) => column.kind === "category" || (column.kind === "number" && column.means));
   const known = Object.keys(row).length;
   return html`<section class="ask" id="ask" aria-labelledby="ask-head">
@@ -136,7 +138,7 @@ export function Ask({ app }) {
       <${Button} icon="redo" label=${say("Redo")} disabled=${!app.can.redo} on=${app.redo} />
       <${Button} icon="reset" label=${say("Reset: everything unknown")} disabled=${known === 0} on=${app.reset} />
       <${Copy} app=${app} /></span></div>
-    ${n > MANY ? html`<div class="ask-find"><input type="search" aria-label=${say("Find a column")} placeholder=${say("Find one of {n} columns", { n: whole(n) })} value=${wanted} onInput=${(event) => { search(event.currentTarget.value); show(STEP); }} />
+    ${n > MANY ? html`<div class="ask-find"><input type="search" aria-label=${say("Find a column")} placeholder=${say("Find a column")} value=${wanted} onInput=${(event) => { search(event.currentTarget.value); show(STEP); }} />
       <${Choice} label=${say("Order of the columns")} value=${order} on=${sort} options=${[{ value: "effect", label: say("by effect") }, { value: "table", label: say("as in the table") }, { value: "set", label: say("those that are known") }]} /></div>` : null}
     <div class="fields">${matching.slice(0, most).map((place) => html`<${Field} key=${place} app_set=${set_of} column=${columns[place]} label=${app.label} value=${row[columns[place].name] ?? null} adds=${adds.get(place) ?? null} note=${notes.get(place) ?? null} a=${app.pair[0]} b=${app.pair[1]} pieces=${pieces.get(place)} alone=${n === 1} />`)}
       ${matching.length > most ? html`<p><${Button} on=${() => show(most + STEP)}>${say("Show more of {n} columns", { n: whole(matching.length) })}<//></p>` : null}
