@@ -5,30 +5,19 @@
 // "given:NODE" is the state of a node that is no column, "do:NODE" the state that it is set to, "soft:NODE" a likelihood for
 // each state, as text: "1 0.25".
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/preact.mjs";
-import { unpack } from "../sheet.mjs";
 import { code_of, posteriors } from "../networks.mjs";
 
 // As networks/sheet.py has them, by which the boxes are laid out.
-const HEADER = 27, LINE = 20, BAR = 62, FIGURES = 46, HEAD = 9, MARGIN = 18;
+const HEADER = 27, LINE = 20, BAR = 62, FIGURES = 46, VISIBLE = 10, HEAD = 9, MARGIN = 18;
 const LEAST_ZOOM = 0.25, MOST_ZOOM = 2, READABLE = 0.66, READABLE_ON_A_PHONE = 0.95, PHONE = 640;
 const GIVEN = "given:", DO = "do:", SOFT = "soft:";
 const DRAGGED = 4; // pixels, from which on a press is no click
 const STEP = 0.05; // of soft evidence by the keyboard
 const PAPER_WIDTH = 690; // pixels of a printed page
 
-const opened_networks = new WeakMap();
-
-// The network of a sheet, unpacked once; null where there is none.
-export function network_of(sheet) {
-  if (!sheet.network) return null;
-  if (!opened_networks.has(sheet)) opened_networks.set(sheet, unpack(sheet.network));
-  return opened_networks.get(sheet);
-}
-
 // The keys of a question that only the network reads, as columns: so the address can have them.
-export function question_columns(sheet) {
-  const network = network_of(sheet);
-  if (network === null) return [];
+export function question_columns({ network }) {
+  if (!network) return [];
   return network.nodes.flatMap(({ name, column, states }) => [
     ...(column === null ? [{ name: GIVEN + name, kind: "category", values: states }] : []),
     { name: DO + name, kind: "category", values: states },
@@ -177,7 +166,7 @@ function Box({ app, network, v, state, shares, before, act, focus, hover }) {
   const states = useRef(null);
   useLayoutEffect(() => {
     const own = states.current, from = place * LINE;
-    if (place >= 0 && (from < own.scrollTop || from + LINE > own.scrollTop + own.clientHeight)) own.scrollTop = from - own.clientHeight / 2;
+    if (place >= 0 && node.names.length > VISIBLE && (from < own.scrollTop || from + LINE > own.scrollTop + own.clientHeight)) own.scrollTop = from - own.clientHeight / 2;
   }, [place]);
   const label = [node.name, up.length ? say("given {parents}", { parents: up.join(", ") }) : null, title].filter(Boolean).join(", ");
   return html`<div class=${`net-box net-${kind || "free"}${is_target ? " net-target" : ""}`} role="group" aria-label=${label} style=${`left:${x - w / 2}px;top:${y - h / 2}px;width:${w}px;height:${h}px`}
@@ -230,7 +219,7 @@ function Numbers({ app, network, shares, before }) {
 }
 
 function NetworkView({ app }) {
-  const { say } = app, network = network_of(app.sheet), { layout } = network;
+  const { say } = app, { network } = app.sheet, { layout } = network;
   const question = useMemo(() => read_question(network, app.row), [network, app.row]);
   const found = useBeliefs(app, network, question);
   const [mode, set_mode] = useState("observe"), [zoom, set_zoom] = useState(null), [near, set_near] = useState(-1), [focus, set_focus] = useState([0, 0]);
@@ -445,8 +434,8 @@ export const view = {
   id: "network",
   title: "Network",
   missing(app) {
-    const network = network_of(app.sheet);
-    if (network === null) return app.say("This model is no single network: learn one with NetworkClassifier, or take Network itself.");
+    const { network } = app.sheet;
+    if (!network) return app.say("This model is no single network: learn one with NetworkClassifier, or take Network itself.");
     return network.layout === null ? app.say("The network has {n} nodes, too many to be drawn.", { n: network.nodes.length }) : null;
   },
   component: NetworkView,
