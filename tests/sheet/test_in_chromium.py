@@ -25,7 +25,8 @@ ANSWER = """
   const bits = (numbers) => numbers === null ? null
     : [...new Uint8Array(Float64Array.from(numbers).buffer)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
   const model = window.openSheet(document), check = model.check();
-  return [check.passed, rows.map((row) => { const { joint, posterior } = model.score(row); return [bits(joint), bits(posterior)]; })];
+  const answer = ({ joint, posterior }) => [bits(joint), bits(posterior)];
+  return [check.passed, rows.map((row) => answer(model.score(row)))];
 }
 """
 
