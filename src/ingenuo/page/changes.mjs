@@ -5,7 +5,7 @@
 // rival must be passed, and sets of columns are tried until none smaller can be left. What columns do not add up is tried
 // value by value. Every suggestion has been asked of the model itself before it is made.
 import { IMPOSSIBLE, first_maximum } from "./posterior.mjs";
-import { changed, effect_of, is_missing, nodes_of, on_step, posterior_by, present, reach, readable_step, shape } from "./effects.mjs";
+import { changed, effect_of, is_missing, nodes_of, on_step, posterior_by, presence_of, present, reach, readable_step, shape } from "./effects.mjs";
 
 const NODES = 100_000; // of sets of columns that are tried
 const LEAVES = 40; // sets that are looked at, of those that suffice
@@ -113,8 +113,7 @@ class Task {
     if (column.kind === "text") return [];
     if (column.kind === "category") return Array.from(column.values || []);
     if (column.kind === "count") {
-      if (nodes_of(this.model, place).some(({ op }) => op === "presence")) return [0, 1];
-      return Array.from({ length: range.high + 1 }, (_, i) => i);
+      return presence_of(this.model, place) ?? Array.from({ length: range.high + 1 }, (_, i) => i);
     }
     if (!range) return Array.from(column.values || []);
     if (!this.model.additive) return Array.from({ length: GRID + 1 }, (_, i) => on_step(range.low + ((range.high - range.low) * i) / GRID, readable_step(range)));

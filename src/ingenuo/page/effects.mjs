@@ -40,8 +40,17 @@ function weight_of(model, place) {
   return outer ? outer.weight : 1;
 }
 
+const functions = new WeakMap();
+
 // A function from a value of a column to what it adds to each class, as `model.effect`, with the terms found once.
 export function effect_of(model, place) {
+  if (!functions.has(model)) functions.set(model, new Map());
+  const kept = functions.get(model);
+  if (!kept.has(place)) kept.set(place, adder(model, place));
+  return kept.get(place);
+}
+
+function adder(model, place) {
   const terms = model.scorer && model.scorer.terms;
   if (!model.additive || !terms) return (value) => model.effect(place, value);
   const own = terms.filter((term) => term.columns.includes(place)), K = model.classes.length;
@@ -83,9 +92,9 @@ export function round_values(low, high, about, whole = false) {
   return Array.from({ length: last - first + 1 }, (_, i) => Number(((first + i) * step).toPrecision(12)));
 }
 
-// A step in which a number of a column can be read: a thousandth of its range or less, or 1 of whole numbers.
+// A step in which a number of a column can be read: a two-hundredth of its range or less, or 1 of whole numbers.
 export function readable_step({ low, high, whole }) {
-  return whole ? 1 : 10 ** Math.floor(Math.log10(Math.max(high - low, 1e-300)) - 2.7);
+  return whole ? 1 : 10 ** Math.floor(Math.log10(Math.max(high - low, 1e-300)) - 2.3);
 }
 export function on_step(x, step, way = Math.round) {
   const digits = Math.min(100, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
@@ -142,11 +151,21 @@ function formulas({ name, first, values }, range, logs) {
   return found;
 }
 
+// Of a linear model: straight between the knots of a feature, and level where it is cut off.
+function lines({ design, farthest }, range, logs, place) {
+  return design.filter(({ column, number }) => column === place && number).flatMap(({ knots, centre, scale }) => {
+    const far = Math.min(8, farthest);
+    return knots.length ? Array.from(knots) : [centre - far * scale, centre + far * scale];
+  });
+}
+
 const WHOLE = new Set(["poisson", "negative-binomial"]);
 const wholes = (node, range) => range !== null && [node, node.others].some((each) => each && WHOLE.has(each.name));
 
 const KNOTS = {
   gaussian: bells,
+  slopes: () => [],
+  products: lines,
   formula: formulas,
   "bounded formula": formulas,
   "values or": (node, range, logs) => formulas(node.others, range, logs),
@@ -169,10 +188,16 @@ export function shape(model, place) {
   const grid = () => Array.from({ length: FINE - 1 }, (_, i) => range.low + ((range.high - range.low) * (i + 1)) / FINE);
   const known = nodes.length > 0 && nodes.every((node) => Object.hasOwn(KNOTS, node.op));
   if (!between) return { isolated, between, knots: [] };
-  const knots = known ? nodes.flatMap((node) => KNOTS[node.op](node, range, effect_of(model, place))) : grid();
+  const knots = known ? nodes.flatMap((node) => KNOTS[node.op](node, range, effect_of(model, place), place)) : grid();
   if (known && nodes.some((node) => node.op === "curve")) knots.push(...grid()); // beyond its table a curve is no line
   const inside = knots.filter((x) => Number.isFinite(x) && x > range.low && x < range.high);
   return { isolated, between, knots: [...new Set([range.low, ...inside, range.high])].sort((a, b) => a - b) };
+}
+
+// Of a thing that is there or not: the counts that stand for the two; null of other columns.
+export function presence_of(model, place) {
+  const node = nodes_of(model, place).find(({ op }) => op === "presence" || op === "presence above");
+  return node ? [0, Math.max(1, Math.floor(node.above ?? 0) + 1)] : null;
 }
 
 // Nomograms.
@@ -183,6 +208,8 @@ function span(scale) {
   return { ...scale, least, width: Math.max(...finite) - least };
 }
 
+const minus = (value) => String(value).replace("-", "−");
+
 function number_scale(model, place, of) {
   const column = model.columns[place], range = reach(column);
   const scale = { place, name: column.name, kind: "number", ticks: [], curve: [], note: null };
@@ -190,7 +217,7 @@ function number_scale(model, place, of) {
   const { isolated, between } = shape(model, place), own = new Set(isolated);
   if (!between) {
     const values = isolated.filter((x) => x >= range.low && x <= range.high), few = values.length <= 24 ? values : round_values(range.low, range.high, TICKS, true);
-    return span({ ...scale, discrete: true, ticks: few.map((value) => ({ label: String(value), value, effect: of(value) })) });
+    return span({ ...scale, discrete: true, ticks: few.map((value) => ({ label: minus(value), value, effect: of(value) })) });
   }
   const apart = (x) => (own.has(x) ? x + (range.high - range.low) * 1e-9 : x); // the curve runs beside the states
   const grid = (low, high) => Array.from({ length: POINTS + 1 }, (_, i) => (i === POINTS ? high : low + ((high - low) * i) / POINTS));
@@ -209,51 +236,54 @@ function number_scale(model, place, of) {
   xs = grid(low, high);
   const curve = xs.map((x) => [x, of(apart(x))]).filter(([, effect]) => Number.isFinite(effect));
   const wanted = round_values(low, high, TICKS, range.whole), marks = isolated.length <= 24 ? isolated.filter((x) => x >= low && x <= high && !wanted.includes(x)) : [];
-  const ticks = [...wanted, ...marks].sort((a, b) => a - b).map((value) => ({ label: String(Number(value.toPrecision(6))), value, effect: of(value), alone: own.has(value) }));
+  const ticks = [...wanted, ...marks].sort((a, b) => a - b).map((value) => ({ label: minus(Number(value.toPrecision(6))), value, effect: of(value), alone: own.has(value) }));
   const cut = [["below", low, low > range.low], ["above", high, high < range.high]].filter(([, , is]) => is).map(([what, end]) => [what, end]);
   return span({ ...scale, ticks, curve, cut });
 }
 
-// The words of a text column that speak most for either of two classes, and are not rare; with what one occurrence adds.
+const lists = new WeakMap(); // of each text term: its words, and those that speak most for pairs of classes
+
+// The words of a text column that speak most for either of two classes, and are not rare, with what one occurrence adds to
+// the log odds: [{word, effect}]. Words only, not n-grams.
 export function strongest_words(model, place, yes, no, most = WORDS) {
-  const found = every_word(model, place), rated = [];
-  const shares = [yes, no].map((k) => found.reduce((sum, { logs }) => sum + (Number.isFinite(logs[k]) ? exp(Math.min(logs[k], 0)) : 0), 0));
-  const like_shares = shares.every((each) => each > 0.3 && each < 3);
-  for (const { word, logs } of found) {
-    const effect = logs[yes] - logs[no];
-    if (!Number.isFinite(effect)) continue;
-    rated.push({ word, effect, strength: effect * (like_shares ? exp(Math.min(logs[yes], 0)) + exp(Math.min(logs[no], 0)) : 1) });
+  const node = nodes_of(model, place).find(({ op }) => op === "words");
+  if (!node || !node.words) return [];
+  if (!lists.has(node)) lists.set(node, { words: unpack_words(node.words), pairs: new Map() });
+  const { words, pairs } = lists.get(node), key = `${yes} ${no}`;
+  if (!pairs.has(key)) {
+    if (pairs.size > 50) pairs.clear();
+    pairs.set(key, rated_words(node, words, yes, no, weight_of(model, place)));
   }
-  rated.sort((a, b) => b.strength - a.strength);
-  const speaks = [...rated.slice(0, most).filter((each) => each.strength > 0), ...rated.slice(Math.max(most, rated.length - most)).filter((each) => each.strength < 0)];
-  return speaks;
+  const rated = pairs.get(key);
+  return [...rated.slice(0, most).filter((each) => each.strength > 0), ...rated.slice(Math.max(most, rated.length - most)).filter((each) => each.strength < 0)];
 }
 
-const lists = new WeakMap();
+// As words.mjs has them: each by how many letters it has in common with the one before it, and the others.
+function unpack_words({ text, between }) {
+  let word = "";
+  return text === "" ? [] : text.split(between).map((each) => (word = word.slice(0, each.charCodeAt(0) - 48) + each.slice(1)));
+}
 
-// Every word of the vocabulary of a column with what one occurrence adds to each class: words only, not n-grams.
-export function every_word(model, place) {
-  if (!lists.has(model)) lists.set(model, new Map());
-  const kept = lists.get(model);
-  if (kept.has(place)) return kept.get(place);
-  const node = nodes_of(model, place).find(({ op }) => op === "words"), found = [], K = model.classes.length, by = weight_of(model, place);
-  if (node && node.words) {
-    let word = "", at = 0;
-    const { text, between } = node.words, packed = text === "" ? [] : text.split(between);
-    packed.forEach((each, i) => {
-      word = word.slice(0, each.charCodeAt(0) - 48) + each.slice(1);
-      const count = node.counts[i], used = !node.used || node.used[i];
-      if (used) {
-        const weight = node.weights ? node.weights[i] : 1, logs = new Float64Array(K);
-        for (let k = 0; k < K; k++) logs[k] = node.constant[k] * weight + (node.base ? node.base[i] : 0);
-        for (let c = at; c < at + count; c++) logs[node.codes[c]] += node.values[c];
-        found.push({ word, logs: by === 1 ? logs : logs.map((log) => by * log) });
-      }
-      at += count;
-    });
+// The forty strongest for either class: by the effect of a word times the root of how often it can be expected, where that
+// is known; for a rare word's large effect is hardly ever met, and an effect of a word that is everywhere hardly one.
+function rated_words(node, words, yes, no, by) {
+  const n = words.length, logs = [new Float64Array(n), new Float64Array(n)], shares = [0, 0];
+  for (let i = 0, at = 0; i < n; at += node.counts[i], i++) {
+    const weight = node.weights ? node.weights[i] : 1, base = node.base ? node.base[i] : 0, used = !node.used || node.used[i];
+    for (const [side, k] of [[0, yes], [1, no]]) logs[side][i] = used ? node.constant[k] * weight + base : NaN;
+    for (let c = at; used && c < at + node.counts[i]; c++) {
+      if (node.codes[c] === yes) logs[0][i] += node.values[c];
+      if (node.codes[c] === no) logs[1][i] += node.values[c];
+    }
+    if (used) for (const side of [0, 1]) shares[side] += exp(Math.min(logs[side][i], 0));
   }
-  kept.set(place, found);
-  return found;
+  const likely = shares.every((each) => each > 0.3 && each < 3), rated = [];
+  for (let i = 0; i < n; i++) {
+    const effect = by * (logs[0][i] - logs[1][i]);
+    if (Number.isFinite(effect)) rated.push({ word: words[i], effect, strength: effect * (likely ? Math.sqrt(exp(Math.min(logs[0][i], 0)) + exp(Math.min(logs[1][i], 0))) : 1) });
+  }
+  rated.sort((one, other) => other.strength - one.strength);
+  return rated.length > 80 ? [...rated.slice(0, 40), ...rated.slice(-40)] : rated;
 }
 
 function text_scale(model, place, yes, no, row) {
@@ -282,8 +312,8 @@ export function value_scales(model, yes, no) {
       const ticks = (column.values || []).map((value) => ({ label: String(value), value, effect: of(value) }));
       found.push(span({ place, name: column.name, kind: "category", ticks, curve: [], note: null }));
     } else {
-      const there = nodes_of(model, place).some(({ op }) => op === "presence");
-      const values = there ? [0, 1] : round_values(0, reach(column).high, TICKS, true);
+      const here = presence_of(model, place), there = here !== null;
+      const values = here ?? round_values(0, reach(column).high, TICKS, true);
       const ticks = values.map((value) => ({ label: there ? ["absent", "there"][value] : String(value), value, effect: of(value) }));
       found.push(span({ place, name: column.name, kind: there ? "category" : "count", ticks, curve: [], note: null, words: there }));
     }
@@ -343,7 +373,7 @@ export function levels(at, { unit, base }) {
 
 // Columns.
 
-const SHARES = new Set(["category", "gaussian", "states", "curve", "formula", "bounded formula", "values or", "presence"]);
+const SHARES = new Set(["category", "gaussian", "states", "curve", "formula", "bounded formula", "values or", "presence", "presence above"]);
 
 // How a column looks in each class: {kind: "shares" | "density" | "alone" | "words", values, of: [per value][per class],
 // states: the same of numbers that are states}. "alone" is the posterior with this value and no other.
@@ -355,9 +385,9 @@ export function distribution(model, place) {
   const logs = effect_of(model, place), shares = (value) => logs(value).map((each) => exp(each / by));
   if (column.kind === "category") return { kind: "shares", values: column.values, of: column.values.map(shares) };
   const [node] = nodes;
-  if (node.op === "presence") {
+  if (column.kind === "count") {
     const j = node.columns.indexOf(place);
-    return { kind: "shares", values: [0, 1], names: ["absent", "there"], of: [node.absent[j].map(exp), node.present[j].map(exp)] };
+    return { kind: "shares", values: presence_of(model, place), names: ["absent", "there"], of: [node.absent[j].map(exp), node.present[j].map(exp)] };
   }
   const states = Array.from(node.values || []), range = reach(column);
   const of_states = states.map((value) => (node.logs ? node.logs[node.values.indexOf(value)].map(exp) : shares(value)));
