@@ -585,7 +585,7 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
                 continue
             factors: Sequence[Factor] = ()
             found = None
-            if hasattr(each, "_factors"):
+            if getattr(type(each), "_factors", JointAnswers._factors) is not JointAnswers._factors:
                 found = each._open_row(row)
                 factors, own = each._factors(found), each._posterior(found, 1, log=True)
             else:
