@@ -31,6 +31,7 @@ from ingenuo.show import page as static
 from ingenuo.show import plots
 from ingenuo.show.format import count, listed, percent, sentence, shortened
 from ingenuo.show.page import drawing, svg, template
+from ingenuo.show.table import STYLE
 from ingenuo.tally.labels import find, labels_of
 
 Floats = NDArray[np.float64]
@@ -114,7 +115,7 @@ def report(
         panels = _panels(found)
         sections: dict[str, tuple[str, Data | None]] = {
             "summary": ("In short", _summary(found, rows.given, notes) | {"facts": facts if title else ""}),
-            "data": ("What the data is", _data(model, rows)),
+            "table": ("What the data is", _data(model, rows)),
             "schema": ("Schema", _schema(model)),
             "balance": ("Class balance", _balance(model, found)),
             "evaluation": ("Evaluation", _evaluation(found, panels)),
@@ -131,8 +132,11 @@ def report(
     parts = [(at, head, str(getattr(macros, at)(**data))) for at, (head, data) in sections.items() if data is not None]
     parts, heading = limited(parts), shortened(title or facts, 200)
     try:
+        if hasattr(model, "schema_") and schema_of(model) is None:
+            raise InputError(f"a {name} reads sequences of words, and a page asks by columns")
         about = {"rows": known.get("rows")}
-        return page(model, title=heading, about=about, evaluation=_answers(model, found, seed), sections=parts)
+        styled = [(at, head, f"<style>{STYLE}</style>{body}" if at == "summary" else body) for at, head, body in parts]
+        return page(model, title=heading, about=about, evaluation=_answers(model, found, seed), sections=styled)
     except (InputError, KindError) as error:  # it has no sheet, or too large a one
         return _static(heading, sentence(error), parts)
 

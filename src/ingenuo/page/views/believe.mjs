@@ -180,7 +180,7 @@ function Sureness({ app, bins, colour, what }) {
   const draw = (full) => {
     const width = Math.min(full, 520), left = 46, bars = 40, height = Math.min(width, 400), base = height - bars - 46;
     const x = linear([0, 1], [left, width - 12]), y = linear([0, 1], [base, 12]), foot = base + bars + 8;
-    return html`<svg width=${width} height=${height + 8} class="believe-chart">
+    return html`<svg width=${width} height=${height + 8} class="believe-chart" aria-hidden="true">
       ${[0.2, 0.4, 0.6, 0.8, 1].map((p) => html`<line class="believe-grid" x1=${left} x2=${width - 12} y1=${y(p)} y2=${y(p)} />`)}
       <${Axis} scale=${y} side="left" at=${left} from=${base} to=${12} /><${Axis} scale=${x} side="bottom" at=${foot} from=${left} to=${width - 12} label=${what} />
       <line x1=${x(0)} y1=${y(0)} x2=${x(1)} y2=${y(1)} class="believe-diagonal" />
@@ -204,7 +204,7 @@ function Costs({ app, found, threshold, colour }) {
     const width = Math.min(full, 520), left = 56, base = 210, right = width - 12;
     const low = Math.min(0, ...found.low), high = Math.max(...found.high, low + 1e-9), x = linear([0, 1], [left, right]), y = linear([low, high], [base, 12]);
     const points = (values) => Array.from(values, (cost, g) => [x(g / STEPS), y(cost)]);
-    return html`<svg width=${width} height=${base + 48} class="believe-chart" style=${`color:${colour}`}>
+    return html`<svg width=${width} height=${base + 48} class="believe-chart" aria-hidden="true" style=${`color:${colour}`}>
       <rect x=${x(found.from)} width=${Math.max(x(found.to) - x(found.from), 2)} y=${12} height=${base - 12} class="believe-range" />
       ${y.ticks(4).map((cost) => html`<line class="believe-grid" x1=${left} x2=${right} y1=${y(cost)} y2=${y(cost)} />`)}
       <${Axis} scale=${y} side="left" at=${left} n=${4} from=${base} to=${12} /><${Axis} scale=${x} side="bottom" at=${base} from=${left} to=${right} label=${say("threshold")} />
