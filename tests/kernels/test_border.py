@@ -16,6 +16,7 @@ TABLE, FLAT = (
     codes.Flat.of([(), (0,)], [np.ones(2), np.ones((2, 3))]),
 )
 
+LINES = densities.Polylines.of([(np.ones(1), np.ones(1), np.zeros(1))])
 BEYOND = {
     "labels of codes": lambda: codes.tally(CODES, LABELS[:3], 2, [1, 1]),
     "sizes of codes": lambda: codes.tally(CODES, LABELS, 2, [1, 1, 1]),
@@ -40,6 +41,18 @@ BEYOND = {
     "a cell": lambda: moments.weights_by_cell(np.ones(4), LABELS.astype(np.int64), 1),
     "columns of means": lambda: densities.add_gaussian(TABLE, np.ones((2, 3)), np.ones((2, 3)), np.zeros((4, 2))),
     "columns of lines": lambda: densities.add_lines(TABLE, np.ones(3), np.ones((2, 3)), np.ones(2), np.zeros((4, 2))),
+    "columns of covariances": lambda: densities.add_incomplete(
+        TABLE, np.arange(4), np.ones(2), np.ones((3, 2)), np.ones((1, 3, 3)), np.zeros((4, 3))
+    ),
+    "a column between knots": lambda: densities.interpolate(
+        np.ones((4, 2)), np.array([2]), LINES, np.zeros((4, 2)), np.array([0])
+    ),
+    "a column of heights": lambda: densities.interpolate(
+        np.ones((4, 2)), np.array([1]), LINES, np.zeros((4, 2)), np.array([2])
+    ),
+    "no knots": lambda: densities.interpolate(
+        np.ones((4, 2)), np.array([1]), LINES._replace(starts=np.array([1, 1])), np.zeros((4, 2)), np.array([0])
+    ),
 }
 
 

@@ -113,6 +113,84 @@ def test_a_row_has_the_same_distance_alone_and_among_others(shared):
     np.testing.assert_array_equal(again, together)
 
 
+def singular_covariance(rng, d, rank):
+    B = rng.normal(size=(d, rank))
+    if rank < d:
+        B[rng.integers(d)] = 0.0  # a column of no variance
+    return B, B @ B.T
+
+
+def pseudo_inverse(S):
+    return np.linalg.pinv(S, rcond=1e-9, hermitian=True) if len(S) else S
+
+
+@pytest.mark.parametrize(("d", "rank"), [(1, 1), (4, 4), (5, 3), (9, 9), (9, 6), (12, 2)])
+@pytest.mark.parametrize("what", [loops.LINE, loops.SHARE])
+def test_incomplete_rows_are_answered_by_the_inverse_of_their_part(d, rank, what):
+    rng = np.random.default_rng(d)
+    B, S = singular_covariance(rng, d, rank)
+    placed, centre, shares = rng.normal(size=(3, rank)) @ B.T, rng.normal(size=d), np.arange(3.0)
+    X = centre + rng.normal(size=(40, d))  # also off the range of S
+    X[rng.random(X.shape) < 0.4] = np.nan
+    out, places = np.ones((40, 3)), np.arange(5, 40)
+    loops.add_incomplete(table(X), places, centre, placed, S[np.newaxis], out, shares, what=what)
+    assert (out[:5] == 1).all()
+    for i in places:
+        there = ~np.isnan(X[i])
+        weights = placed[:, there] @ pseudo_inverse(S[np.ix_(there, there)])
+        constants = shares if what == loops.SHARE else -0.5 * (weights * placed[:, there]).sum(axis=1)
+        wanted = 1 + constants + weights @ (X[i] - centre)[there]
+        np.testing.assert_allclose(out[i], wanted, rtol=1e-5, atol=1e-6 * (1 + np.abs(weights).max(initial=0)))
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_incomplete_rows_have_the_density_of_the_columns_they_have(shared):
+    rng = np.random.default_rng(3)
+    S = np.array([(A := rng.normal(size=(6, 6))) @ A.T for _ in range(1 if shared else 3)])
+    placed, centre = rng.normal(size=(3, 6)), rng.normal(size=6)
+    X = rng.normal(size=(50, 6))
+    X[rng.random(X.shape) < 0.3] = np.nan
+    out = np.zeros((50, 3))
+    loops.add_incomplete(table(X), np.arange(50), centre, placed, S, out)
+    for i, row in enumerate(X):
+        there = ~np.isnan(row)
+        for k in range(3):
+            part = S[0 if shared else k][np.ix_(there, there)]
+            off = (row - centre - placed[k])[there]
+            log = -0.5 * (off @ np.linalg.solve(part, off) + np.linalg.slogdet(2 * np.pi * part)[1]) if len(off) else 0
+            np.testing.assert_allclose(out[i, k], log, rtol=1e-9, atol=1e-9)
+
+
+def test_incomplete_rows_have_the_same_answer_alone_and_among_others():
+    rng = np.random.default_rng(4)
+    A = rng.normal(size=(7, 7))
+    X = rng.normal(size=(300, 7))
+    X[rng.random(X.shape) < 0.3] = np.nan
+    given = rng.normal(size=7), rng.normal(size=(3, 7)), (A @ A.T)[np.newaxis]
+    together, alone = np.zeros((300, 3)), np.zeros((300, 3))
+    with threads.limited(3):
+        loops.add_incomplete(table(X), np.arange(300), *given, together, what=loops.LINE)
+    for i in range(300):
+        loops.add_incomplete(table(X[i : i + 1]), np.zeros(1, np.intp), *given, alone[i : i + 1], what=loops.LINE)
+    np.testing.assert_array_equal(together, alone)
+
+
+def test_lines_between_knots_are_those_of_numpy():
+    rng = np.random.default_rng(5)
+    lines, X = [], rng.normal(size=(400, 4)) * 2
+    X[rng.random(X.shape) < 0.1] = np.nan
+    for size in (1, 2, 300):
+        knots, heights = np.sort(rng.normal(size=size)), rng.normal(size=size)
+        X[:size, 1] = knots
+        lines.append((knots, heights, np.append(np.diff(heights) / np.diff(knots), 0.0)))
+    out = np.full((400, 5), 9.0)
+    loops.interpolate(X, np.array([3, 0, 1]), loops.Polylines.of(lines), out, np.array([4, 0, 2]))
+    assert (out[:, [1, 3]] == 9).all()
+    for (knots, heights, _), column, to in zip(lines, (3, 0, 1), (4, 0, 2), strict=True):
+        wanted = np.where(np.isnan(X[:, column]), 0.0, np.interp(X[:, column], knots, heights))
+        np.testing.assert_array_equal(out[:, to], wanted)
+
+
 def test_no_rows_have_no_scores():
     out = np.zeros((0, 2))
     missing = loops.add_lines(table(np.zeros((0, 3))), np.zeros(3), np.ones((2, 3)), np.zeros(2), out)

@@ -99,6 +99,15 @@ def of_counts(rng):
     densities.add_lines(table, X[1], rng.normal(size=(3, 13)), np.arange(3.0), out)
     densities.add_distances(table, X[1], roots, np.ones((3, 13)), np.arange(3.0), out)
     yield out
+    part, gaps = np.zeros((300, 3)), np.where(rng.random((300, 13)) < 0.3, np.nan, rng.normal(size=(300, 13)))
+    covariance = roots[0] @ roots[0].T
+    covariance[12], covariance[:, 12] = covariance[3], covariance[:, 3]  # one column twice
+    covariance[12, 12] = covariance[3, 3]
+    given = Numbers(np.arange(13), 300, matrix=gaps), np.arange(300), X[1], rng.normal(size=(3, 13))
+    densities.add_incomplete(*given, covariance[np.newaxis], part)
+    lines = densities.Polylines.of([(np.arange(9.0), rng.random(9), rng.random(9))])
+    densities.interpolate(gaps, np.array([2]), lines, part, np.array([1]))
+    yield part
     matrix = sparse.random_array((200, 70), density=0.3, format="csr", rng=rng)
     for classes in (1, 2, 5, 19):
         logs, sums = np.log(rng.random((70, classes))), np.zeros((200, classes))
