@@ -33,7 +33,8 @@ def report(model: str, files: tuple[str, ...], output: str, target: str | None, 
     """Write a page about MODEL, judged by the rows of FILEs, which it should not have learned.
 
     PAGE is one HTML file that needs nothing else: the data, the schema, how good the model is, what it goes by, rows
-    that it got right and wrong with the arithmetic, the audits, and how to have it all again.
+    that it got right and wrong with the arithmetic, the audits, and how to have it all again. It is the page that
+    `ingenuo export` writes, so the model can be asked on it, too.
 
     \b
     ingenuo report patients.ingenuo test.csv -o report.html
