@@ -10,7 +10,7 @@ import { bucket_of, follow, hash_word } from "./hashes.mjs";
 const letters_of = new WeakMap(); // of each document's tables
 const LISTED = 8; // words that say nothing, which are named
 const LEAST = -1e300; // an impossible word is as strong as this
-const MET = 5000; // words of which more is kept than the last text has
+const MET = 5000; // words whose hashes, or n-grams of characters, are kept for the next text
 const CERTAIN = 50; // log odds that a word is shown with where a class excludes it
 
 function letters(document) {
@@ -173,6 +173,7 @@ class Words {
     this.called = ctx.columns[node.column].name;
     this.features = new Features(node, ctx);
     this.starts = starts_of(node.counts);
+    this.codes = Int32Array.from(node.codes);
     this.places = new Int32Array(node.counts.length); // of features among those that were found; all 0 but for a moment
     this.others = new Map();
     this.last = { text: null };

@@ -213,8 +213,9 @@ def _pack_words(words: list[str]) -> dict[str, str]:
     """
     before, found = "", []
     for word in words:
-        same = next((i for i, (a, b) in enumerate(zip(before, word)) if a != b), min(len(before), len(word)))
-        same = min(same, _LONGEST)
+        most = same = min(len(before), len(word), _LONGEST)
+        if before[:most] != word[:most]:
+            same = next(i for i, (a, b) in enumerate(zip(before, word)) if a != b)
         while (units := _units(word[:same])) > _LONGEST:
             same -= 1
         found.append(chr(ord("0") + units) + word[same:])
@@ -225,7 +226,7 @@ def _pack_words(words: list[str]) -> dict[str, str]:
 
 def _units(text: str) -> int:
     """How long JavaScript takes a text to be: a character beyond the first plane counts as two."""
-    return len(text) + sum(letter > "\uffff" for letter in text)
+    return len(text) + (0 if text.isascii() else sum(letter > "\uffff" for letter in text))
 
 
 def _gaps(places: NDArray[Any], sizes: NDArray[Any]) -> list[int]:
