@@ -18,7 +18,8 @@ from ingenuo.cli.work.page import merge_with
 from ingenuo.datasets import diabetes, play_tennis
 from ingenuo.page import server
 from ingenuo.page.rows import page_rows
-from ingenuo.page.server import Session, make_app
+from ingenuo.page.server import make_app
+from ingenuo.page.session import Session
 from ingenuo.tally import container
 
 httpx = pytest.importorskip("httpx", reason="httpx is not installed, so the server cannot be asked")

@@ -123,7 +123,8 @@ def open(model: str, files: tuple[str, ...], output: str | None, port: int, no_b
     if output == "-":
         raise click.UsageError("the page saves to a file; name one")
     from ingenuo.cli.work import page as work
-    from ingenuo.page.server import Session, listen, serve
+    from ingenuo.page.server import listen, serve
+    from ingenuo.page.session import Session
 
     loaded, about = options.load(model), options.about(model)
     drawn = _drawn(loaded, files, given)
