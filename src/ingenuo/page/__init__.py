@@ -19,9 +19,10 @@ from typing import Any
 from ingenuo.errors import InputError
 from ingenuo.page.link import FOLDER, link
 from ingenuo.page.rows import ROWS, page_rows
-from ingenuo.rows.typed import parse_row
+from ingenuo.rows.schema import column_name
+from ingenuo.rows.typed import parse_row, reads_texts
 from ingenuo.sheet import sheet
-from ingenuo.show.format import shortened
+from ingenuo.show.format import plain, shortened
 
 CODE = 120_000  # bytes of the program, as a page holds it, at most
 LARGEST = 20_000_000  # bytes of a page
@@ -38,7 +39,10 @@ const packed=Uint8Array.from(atob(document.getElementById("code").textContent),(
 const program=document.createElement("script");program.type="module";
 program.textContent=await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
 document.body.append(program);
-}catch(error){document.querySelector(".opening").textContent="This browser cannot open the page ("+error.message+"): use a newer one.";}})();
+}catch(error){
+const said=document.querySelector(".opening");
+said.textContent="This browser cannot open the page ("+error.message+"): use a newer one.";
+}})();
 """
 
 
@@ -87,10 +91,11 @@ def page(
     '<!doctype html>'
     """
     found = sheet(model)
-    embedded = rows if rows is None or isinstance(rows, Mapping) else page_rows(model, rows, max_rows=max_rows, seed=seed)
+    ready = rows is None or isinstance(rows, Mapping)
+    embedded = rows if ready else page_rows(model, rows, max_rows=max_rows, seed=seed)
     heading = title or (f"{found.kind} of {found.target}" if found.target else found.kind)
     data = {
-        "sheet": found.document(), "rows": embedded, "evaluation": evaluation, "about": dict(about or {}),
+        "sheet": found.document(), "rows": embedded, "evaluation": plain(evaluation), "about": plain(about or {}),
         "server": server, "question": _first(model, question), "title": shortened(heading, 200),
     }  # fmt: skip
     made = build(data, sections)
@@ -107,10 +112,6 @@ def page(
 
 def _first(model: Any, question: Any) -> dict[str, Any] | None:
     """The row that is asked first, as plain values by the names of columns."""
-    from ingenuo.rows.schema import column_name
-    from ingenuo.rows.typed import reads_texts
-    from ingenuo.show.format import plain
-
     if question is None:
         return None
     if isinstance(question, str):
@@ -132,7 +133,8 @@ def build(data: Mapping[str, Any], sections: Iterable[tuple[str, str, str]] = ()
     values = {
         "policy": _POLICY.format(_digest(_BOOT), _digest(program()), connect),
         "version": escape(__version__), "title": escape(str(data["title"])), "style": style(), "sections": given,
-        "data": _pack(json.dumps(data, separators=(",", ":"), allow_nan=False)), "code": packed_program(), "boot": _BOOT,
+        "data": _pack(json.dumps(data, separators=(",", ":"), allow_nan=False)), "code": packed_program(),
+        "boot": _BOOT,
     }  # fmt: skip
     return re.sub(r"\{(\w+)\}", lambda found: values[found[1]], _template())
 

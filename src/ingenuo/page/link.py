@@ -87,8 +87,8 @@ _NAME_START = re.compile(r"[\w$\u0080-\uffff]")
 def strip(text: str) -> str:
     """A script without comments and needless blanks; strings, regular expressions and templates are kept as they are.
 
-    >>> strip('let a = 1; // one\\n\\n   return  "a  b" + +a / 2;')
-    'let a=1;\\nreturn"a  b"+ +a/2;'
+    >>> strip('let a = 1; /* one */ return  "a  b" + +a / 2;')
+    'let a=1;return"a  b"+ +a/2;'
     """
     out: list[str] = []
     _strip(text, 0, out, within=False)

@@ -1,0 +1,112 @@
+"""Pages in Chromium: opened from disk, and what they said or asked for."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+PAGE = Path(__file__).parents[2] / "src" / "ingenuo" / "page"
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    sync = pytest.importorskip("playwright.sync_api", reason="playwright is not installed, so no browser can be driven")
+    path = next(filter(None, map(shutil.which, NAMES)), None)
+    if path is None:
+        pytest.skip("there is no Chromium on this machine")
+    with sync.sync_playwright() as driver:
+        # Chromium refuses its sandbox to the user root.
+        open_to = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+        running = driver.chromium.launch(executable_path=path, args=open_to)
+        yield running
+        running.close()
+
+
+@dataclass
+class Visit:
+    """A page that is open."""
+
+    page: Any
+    path: Path
+    said: list[str] = field(default_factory=list)  # on the console, in dialogs, and what went wrong
+    asked: list[str] = field(default_factory=list)  # of the network
+
+    def text(self, selector: str) -> str:
+        return str(self.page.inner_text(selector)).strip()
+
+    def texts(self, selector: str) -> list[str]:
+        return [each.strip() for each in self.page.locator(selector).all_inner_texts()]
+
+    @property
+    def focused(self) -> str:
+        """The name of what has the focus."""
+        return str(
+            self.page.evaluate(
+                "(e => e.getAttribute('aria-label') || (e.labels && e.labels[0] && e.labels[0].innerText) "
+                "|| e.innerText || e.id)(document.activeElement)"
+            )
+        ).strip()
+
+    def until(self, condition: str) -> None:
+        """Wait for something to be true on the page."""
+        self.page.wait_for_function(condition, timeout=20_000)
+
+
+@pytest.fixture
+def visit(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Visit]]:
+    """Opens a page from disk; in the end no page has said anything, or has asked for more than itself."""
+    opened: list[Visit] = []
+    numbers = count(1)
+
+    def go(html: str | Path, *, width: int = 1280, height: int = 900, scheme: str = "light", hash: str = "",
+           quiet: bool = True, **context: Any) -> Visit:  # fmt: skip
+        path = html if isinstance(html, Path) else tmp_path / f"page-{next(numbers)}.html"
+        if isinstance(html, str):
+            path.write_text(html, encoding="utf-8")
+        page = browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce", **context
+        ).new_page()
+        found = Visit(page, path)
+        page.on("console", lambda message: found.said.append(message.text))
+        page.on("pageerror", lambda error: found.said.append(str(error)))
+        page.on("dialog", lambda dialog: (found.said.append(dialog.message), dialog.dismiss()))
+        page.on("request", lambda request: found.asked.append(request.url.partition("#")[0]))
+        page.goto(path.as_uri() + (f"#{hash}" if hash else ""))
+        page.wait_for_selector("html[data-ready], [role=alert]", timeout=20_000)
+        if quiet:
+            opened.append(found)
+        return found
+
+    yield go
+    for each in opened:
+        assert each.said == []
+        assert {url for url in each.asked if not url.startswith("data:")} <= {each.path.as_uri()}
+
+
+@pytest.fixture(scope="session")
+def in_node() -> Run:
+    """Runs a script of modules of the page in node, with `given`; what it prints as JSON is the answer."""
+
+    def run(module: str, names: str, script: str, given: Any = None) -> Any:
+        if shutil.which("node") is None:
+            pytest.skip("there is no node on this machine, so no JavaScript can be run")
+        head = f'import {{ {names} }} from "{(PAGE / module).as_uri()}";\nimport {{ readFileSync }} from "node:fs";\n'
+        head += 'const given = JSON.parse(readFileSync(0, "utf8"));\n'
+        call = ["node", "--input-type=module", "-e", f"{head}console.log(JSON.stringify({script}));"]
+        done = subprocess.run(call, input=json.dumps(given), capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[-2000:]
+        return json.loads(done.stdout)
+
+    return run
