@@ -54,7 +54,6 @@ from ingenuo.tally.tally import Tally
 from ingenuo.text.words import Words
 
 Floats = NDArray[np.float64]
-
 AUTOMATIC = "auto"
 
 
@@ -557,8 +556,7 @@ class NaiveBayes(Classifier):
 
     def sheet_scorer(self) -> dict[str, Any]:
         """How rows are answered, as a sheet has it."""
-        calibrate = None if self.calibration is None else self._calibrator().sheet()
-        return {**super().sheet_scorer(), "calibrate": calibrate}
+        return {**super().sheet_scorer(), "calibrate": self.calibration and self._calibrator().sheet()}
 
     def _lengths(self, found: Mapping[str, Block]) -> Floats | None:
         """How many known words, and other counts, each row has; None where there are no such columns."""
