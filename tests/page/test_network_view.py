@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ingenuo import Network, NetworkClassifier
@@ -41,6 +42,16 @@ def garden() -> Network:
         },
         name="garden",
     )
+
+
+def crowd() -> Network:
+    """A node with seven parents of six states: too many cells for a page."""
+    states, rng = [f"s{k}" for k in range(6)], np.random.default_rng(0)
+    parents = [f"parent {k}" for k in range(7)]
+    child = np.where(rng.random((6,) * 7 + (1,)) < 0.5, [0.1, 0.9], [0.6, 0.4])
+    tables = {name: [0.05, 0.1, 0.15, 0.2, 0.25, 0.25] for name in parents} | {"child": child}
+    known = dict.fromkeys(parents, states) | {"child": YES_NO}
+    return Network.from_arcs([(name, "child") for name in parents], states=known, tables=tables)
 
 
 def in_node(script: str, given: Any) -> Any:
@@ -286,6 +297,44 @@ def test_the_values_of_a_question_are_evidence_and_a_click_is_a_value(shown: Any
 def test_the_page_is_no_wider_than_the_window(shown: Any, width: int) -> None:
     tab = shown(garden(), width=width)
     assert tab.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_network_too_wide_for_the_page_is_asked_of_the_server(browser: Any) -> None:
+    network = crowd()
+    node = network.nodes[0]
+    first = "s0"
+
+    def answer(route: Any) -> None:
+        if route.request.method == "POST":
+            asked = json.loads(route.request.post_data)
+            found = network.intervene(asked["do"]) if asked["do"] else network
+            given = asked["evidence"]
+            beliefs = {name: list(own.values()) for name, own in found.posteriors(given).items()}
+            log = found.log_probability(given)
+            route.fulfill(json={"beliefs": beliefs, "probability": found.probability(given), "log_probability": log})
+        else:
+            route.fulfill(body=text, content_type="text/html")
+
+    at_home = {"url": "", "state": {"cannot": {"forget": "no", "partial_fit": "no"}}}
+    for server in (None, at_home):
+        text = page(network, server=server)
+        tab = browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+        tab.route("http://page.test/**", answer)
+        tab.goto("http://page.test/")
+        tab.locator("html[data-ready]").wait_for(state="attached")
+        tab.locator("#network").scroll_into_view_if_needed()
+        button = state(tab, node, first)
+        if server is None:
+            assert "too wide" in tab.locator("#network .warning").inner_text()
+            assert button.is_disabled()
+        else:
+            tab.locator(".net-state:enabled").first.wait_for(timeout=60_000)
+            assert share(tab, node, first) == percent(network.posterior(node)[first])
+            button.click()
+            tab.locator(".net-seen").wait_for()
+            tab.locator(".net-waiting").wait_for(state="detached", timeout=60_000)
+            assert float(probability(tab)) == pytest.approx(network.probability({node: first}), rel=1e-3)
+        tab.close()
 
 
 def test_hostile_names_are_text(shown: Any) -> None:

@@ -103,23 +103,24 @@ function sum_out(v, factors, axes, size, cards) {
   const turn = axes.map(() => 0), places = factors.map((factor) => factor.begin);
   const jumps = factors.map((factor) => axes.map((axis) => (factor.axes.includes(axis) ? factor.steps[factor.axes.indexOf(axis)] : 0)));
   const own = factors.map((factor) => factor.steps[factor.axes.indexOf(v)]);
+  const n = factors.length, tables = factors.map((factor) => factor.cells);
   for (let c = 0; c < size; c++) {
     let shift = 0;
     for (let x = 0; x < card; x++) {
       let term = 0;
-      for (let j = 0; j < factors.length; j++) term += factors[j].cells[places[j] + x * own[j]];
+      for (let j = 0; j < n; j++) term += tables[j][places[j] + x * own[j]];
       terms[x] = term;
       shift = x === 0 ? term : larger(shift, term);
     }
     if (shift === -Infinity) shift = 0;
     let total = 0;
-    for (let x = 0; x < card; x++) total += exp(terms[x] - shift);
+    for (let x = 0; x < card; x++) total += terms[x] === shift ? 1 : exp(terms[x] - shift); // exp(0) is 1
     cells[c] = shift + log(total);
     for (let a = axes.length - 1; a >= 0; a--) {
       turn[a]++;
-      for (let j = 0; j < factors.length; j++) places[j] += jumps[j][a];
+      for (let j = 0; j < n; j++) places[j] += jumps[j][a];
       if (turn[a] < cards[axes[a]]) break;
-      for (let j = 0; j < factors.length; j++) places[j] -= jumps[j][a] * turn[a];
+      for (let j = 0; j < n; j++) places[j] -= jumps[j][a] * turn[a];
       turn[a] = 0;
     }
   }

@@ -206,13 +206,13 @@ function Chips({ app, network, question, retract }) {
   question.interventions.forEach(([v, k]) => chips.push([v, `do(${is(v, k)})`, "set"]));
   question.soft.forEach(([v, weights]) => chips.push([v, `${network.nodes[v].name} ~ ${weights.map((each, k) => `${name(v, k)} ${each}`).join(", ")}`, "soft"]));
   question.strange.forEach((v) => chips.push([v, say("{node}: a value that was never seen", { node: network.nodes[v].name }), "strange"]));
-  if (!chips.length) return html`<span class="net-none">${say("Nothing is known yet.")}</span>`;
+  if (!chips.length) return html`<span>${say("Nothing is known yet.")}</span>`;
   return chips.map(([v, text, kind]) => html`<button type="button" key=${`${v} ${kind}`} class=${`net-chip net-chip-${kind}`} title=${say("take it back")} aria-label=${say("{what}: take it back", { what: text })} onClick=${() => retract(v)}><span>${text}</span><b aria-hidden="true">×</b></button>`);
 }
 
 function Numbers({ app, network, shares, before }) {
   const { say } = app, [open, set_open] = useState(false); // what nobody sees need not be kept up to date
-  return html`<details class="net-numbers" onToggle=${(event) => set_open(event.currentTarget.open)}><summary>${say("The numbers")}</summary>${open ? html`<div class="scroll" tabindex="0" role="region" aria-label=${say("probabilities of all nodes")}><table class="sheet">
+  return html`<details class="quiet" onToggle=${(event) => set_open(event.currentTarget.open)}><summary>${say("The numbers")}</summary>${open ? html`<div class="scroll" tabindex="0" role="region" aria-label=${say("probabilities of all nodes")}><table class="sheet">
     <thead><tr><th scope="col">${say("node")}</th><th scope="col">${say("state")}</th><th scope="col" class="n">${say("probability")}</th><th scope="col" class="n">${say("without evidence")}</th></tr></thead>
     <tbody>${network.nodes.map((node, v) => node.names.map((name, k) => html`<tr><th scope="row">${k ? "" : node.name}</th><td>${name}</td><td class="n">${shares ? shares[v][k].toPrecision(6) : "–"}</td><td class="n">${before ? before[v][k].toPrecision(6) : "–"}</td></tr>`))}</tbody>
   </table></div>` : null}</details>`;
@@ -426,7 +426,7 @@ function NetworkView({ app }) {
     </div>
     <p class="how net-hint">${say("Click a bar: it is observed; again: taken back. Shift-click, or d: the node is set, and the arcs into it are cut. Drag a bar (Shift and arrows): soft evidence. A stroke marks what was believed before. Ctrl and the wheel: zoom.")}</p>
     <${Numbers} app=${app} network=${network} shares=${shares} before=${found.before} />
-    <p class="net-said" role="status" aria-live="polite">${said}</p>
+    <p class="hidden" role="status" aria-live="polite">${said}</p>
   </div>`;
 }
 
@@ -442,51 +442,47 @@ export const view = {
 };
 
 const STYLE = `
-.net{--net-bar:var(--blue,#0072b2);--net-track:color-mix(in srgb,var(--soft) 16%,transparent)}
-.net-head{display:grid;grid-template-columns:auto 1fr auto;gap:.5rem 1.25rem;align-items:center;margin:.75rem 0}
+.net-head{display:flex;flex-wrap:wrap;gap:.5rem 1.25rem;align-items:center;margin:.5rem 0 .75rem}
 .net-probability{margin:0;white-space:nowrap;color:var(--soft)}
-.net-probability output{display:inline-block;min-width:4.5em;margin-left:.35em;font-size:1.35rem;color:var(--ink);font-variant-numeric:tabular-nums}
-.net-known{display:flex;flex-wrap:wrap;gap:.35rem;align-items:center;min-width:0}.net-none{color:var(--soft)}
-.net-chip,.net-tools button{font:inherit;font-size:.875rem;line-height:1.3;color:var(--ink);background:var(--paper);border:1px solid var(--line);border-radius:.4rem;padding:.28rem .6rem;cursor:pointer}
-.net-chip{display:inline-flex;gap:.45rem;align-items:center;border-radius:1rem;max-width:100%}
-.net-chip span{overflow:hidden;text-overflow:ellipsis;white-space:nowrap;max-width:22rem}.net-chip b{color:var(--soft);font-weight:400}
-.net-chip:hover,.net-tools button:hover:not(:disabled){border-color:var(--soft)}
-.net-chip-set{border-style:dashed;border-color:var(--ink)}.net-chip-seen{background:var(--shade)}
-.net-tools{display:flex;flex-wrap:wrap;gap:.5rem}.net-tools button:disabled{color:var(--soft);cursor:default;opacity:.6}
+.net-probability output{display:inline-block;min-width:3.6em;margin-left:.3em;font-size:1.3rem;color:var(--ink);font-variant-numeric:tabular-nums}
+.net-known{display:flex;flex-wrap:wrap;gap:.35rem;align-items:center;flex:1 1 12rem;min-width:0;color:var(--soft)}
+.net .net-chip{color:var(--ink);min-height:1.8rem;padding:.1rem .7rem;border-radius:1rem;max-width:100%;font-size:.9rem;background:var(--shade)}
+.net-chip span{overflow:hidden;text-overflow:ellipsis;white-space:nowrap;max-width:20rem}.net-chip b{color:var(--soft);font-weight:400}
+.net .net-chip-set{border:1px dashed var(--ink)}
+.net-tools{display:flex;flex-wrap:wrap;gap:.5rem}.net-tools button{font-size:.9rem}
 .net-choice{display:inline-flex}.net-choice button{border-radius:0;margin-left:-1px}
 .net-choice button:first-child{border-radius:.4rem 0 0 .4rem;margin-left:0}.net-choice button:last-child{border-radius:0 .4rem .4rem 0}
 .net-choice button[aria-pressed=true]{background:var(--ink);border-color:var(--ink);color:var(--paper)}
-.net-zoom{min-width:3.6rem;font-variant-numeric:tabular-nums}
-.net-port{overflow:auto;max-height:min(78vh,60rem);border:1px solid var(--line);border-radius:.5rem;background:var(--paper);touch-action:pan-x pan-y;cursor:grab;overscroll-behavior:contain auto}
+.net-zoom{width:3.9rem;justify-content:center;font-variant-numeric:tabular-nums}
+.net-port{overflow:auto;max-height:min(78vh,60rem);border:1px solid var(--line);border-radius:var(--radius,.6rem);touch-action:pan-x pan-y;cursor:grab;overscroll-behavior:contain auto}
 .net-port:active{cursor:grabbing}.net-waiting .net-bar{opacity:.5}
 .net-space{position:relative;margin:0 auto;overflow:hidden}
 .net-world{position:absolute;left:0;top:0;transform-origin:0 0}
 .net-arcs{position:absolute;left:0;top:0;overflow:visible}
-.net-arc path{fill:none;stroke:var(--soft);opacity:.62;transition:opacity .15s}.net-arc polygon{fill:var(--soft);opacity:.8}
-.net-near path,.net-near polygon{stroke:var(--ink);opacity:1}.net-near polygon{fill:var(--ink);stroke:none}
+.net-arc path{fill:none;stroke:var(--soft);opacity:.62}.net-arc polygon{fill:var(--soft);opacity:.8}
+.net-near path{stroke:var(--ink);opacity:1}.net-near polygon{fill:var(--ink);opacity:1}
 .net-cut path{stroke-dasharray:3 5;opacity:.4}.net-cut polygon{opacity:.25}
-.net-cut .net-gash{stroke:var(--red,#d55e00);stroke-width:2.2;stroke-dasharray:none;opacity:1}
-.net-box{position:absolute;background:var(--paper);border:1px solid color-mix(in srgb,var(--soft) 60%,var(--line));border-radius:6px;font-size:12px;line-height:${LINE}px;cursor:default;overflow:hidden;box-shadow:0 1px 2px rgb(0 0 0/.06)}
+.net-cut .net-gash{stroke:var(--red);stroke-width:2.2;stroke-dasharray:none;opacity:1}
+.net-box{position:absolute;background:var(--paper);border:1px solid var(--edge);border-radius:6px;font-size:12px;line-height:${LINE}px;cursor:default;overflow:hidden}
 .net-name{display:flex;align-items:center;justify-content:center;gap:.4em;height:${HEADER - 1}px;padding:0 9px;background:var(--shade);border-bottom:1px solid var(--line);font-size:13px;font-weight:600}
 .net-name span{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-.net-badge{flex:none;min-width:1.5em;padding:0 .35em;border-radius:.75em;background:var(--ink);color:var(--paper);font-size:10px;line-height:1.5em;text-align:center;font-weight:600}
+.net-badge{flex:none;min-width:1.5em;padding:0 .35em;border-radius:.75em;background:var(--ink);color:var(--paper);font-size:10px;line-height:1.5em;text-align:center}
 .net-states{height:calc(100% - ${HEADER - 1}px);padding:3px 0;overflow:hidden auto;scrollbar-width:thin}
-.net-state{display:grid;grid-template-columns:minmax(0,1fr) ${BAR}px ${FIGURES}px;column-gap:7px;align-items:center;width:100%;height:${LINE}px;padding:0 9px;border:0;background:none;color:var(--ink);font:inherit;text-align:left;cursor:pointer}
-.net-state:hover:not(:disabled){background:var(--shade)}.net-state:disabled{cursor:default;color:var(--soft)}
-.net-state:focus-visible{outline:2px solid var(--link);outline-offset:-2px;border-radius:3px}
+.net .net-state{display:grid;grid-template-columns:minmax(0,1fr) ${BAR}px ${FIGURES}px;gap:0 7px;align-items:center;width:100%;height:${LINE}px;min-height:0;padding:0 9px;border:0;border-radius:3px;background:none;color:var(--ink);text-align:left}
+.net .net-state:hover:not(:disabled){background:var(--shade)}.net .net-state:disabled{color:var(--soft)}
+.net-state:focus-visible{outline:2px solid var(--link);outline-offset:-2px}
 .net-label{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-.net-figure{text-align:right;font-variant-numeric:tabular-nums}
-.net-track{position:relative;height:11px;border-radius:2px;background:var(--net-track);touch-action:pan-y;cursor:ew-resize}
-.net-bar{position:absolute;inset:0;border-radius:2px;background:var(--bar,var(--net-bar));transform-origin:0 0;transition:transform .28s cubic-bezier(.3,.1,.2,1)}
+.net-figure{text-align:right;font-variant-numeric:tabular-nums}.net-chosen .net-figure{font-weight:600}
+.net-track{position:relative;height:11px;border-radius:2px;background:color-mix(in srgb,var(--soft) 16%,transparent);touch-action:pan-y;cursor:ew-resize}
+.net-bar{position:absolute;inset:0;border-radius:2px;background:var(--bar,var(--blue));transform-origin:0 0;transition:transform .28s cubic-bezier(.3,.1,.2,1)}
 .net-before{position:absolute;top:-2px;bottom:-2px;width:2px;margin-left:-1px;background:var(--ink);box-shadow:0 0 0 1px var(--paper)}
-.net-target{border-width:2px}.net-target .net-name{border-bottom-width:2px}
+.net-target{border-width:2px}
 .net-seen,.net-set{background:var(--shade);border-color:var(--ink)}.net-seen .net-name,.net-set .net-name{background:color-mix(in srgb,var(--ink) 14%,var(--paper))}
 .net-set{border-style:dashed;border-width:2px}.net-soft{border-color:var(--ink);border-style:dotted}
-.net-seen .net-bar,.net-set .net-bar{background:var(--ink)}.net-chosen .net-figure{font-weight:600}
-.net-hint{max-width:none;font-size:.875rem}.net-said{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
-@media (max-width:48rem){.net-head{grid-template-columns:1fr}.net-tools button{padding:.42rem .7rem}}
-@media (prefers-reduced-motion:reduce){.net-bar,.net-arc path{transition:none}}
-@media print{.net-tools,.net-hint,.net-chip b,.net-numbers{display:none}.net-port{overflow:visible;max-height:none;border:0}
-.net-space{width:calc(var(--wide)*var(--print))!important;height:calc(var(--high)*var(--print))!important;overflow:visible;break-inside:avoid}
-.net-world{transform:scale(var(--print)) translate(${MARGIN}px,${MARGIN}px)!important}.net-bar,.net-track,.net-name,.net-box{-webkit-print-color-adjust:exact;print-color-adjust:exact}}
+.net-seen .net-bar,.net-set .net-bar{background:var(--ink)}
+.net-hint{max-width:none}
+@media (prefers-reduced-motion:reduce){.net-bar{transition:none}}
+@media print{.net-tools,.net-hint,.net-chip b,.net details{display:none}.net .net-state{display:grid!important}.net .net-chip{display:inline-flex!important}
+.net-port{overflow:visible;max-height:none;border:0}.net-space{width:calc(var(--wide)*var(--print))!important;height:calc(var(--high)*var(--print))!important;overflow:visible;break-inside:avoid}
+.net-world{transform:scale(var(--print)) translate(${MARGIN}px,${MARGIN}px)!important}.net-box *{-webkit-print-color-adjust:exact;print-color-adjust:exact}}
 `;
