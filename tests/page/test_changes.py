@@ -42,9 +42,7 @@ def categories(classes: int, columns: int, values: int, seed: int, **more: Any) 
     y = rng.integers(classes, size=n)
     y[:classes] = np.arange(classes)
     shares = rng.dirichlet(np.full(values, 0.4), size=(columns, classes))
-    frame = pd.DataFrame(
-        {f"c{j}": [f"v{rng.choice(values, p=shares[j, k])}" for k in y] for j in range(columns)}
-    )
+    frame = pd.DataFrame({f"c{j}": [f"v{rng.choice(values, p=shares[j, k])}" for k in y] for j in range(columns)})
     model = ing.NaiveBayes(**more).fit(frame, np.array([f"k{k}" for k in y]))
     rows = []
     for _ in range(6):

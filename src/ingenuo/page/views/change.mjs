@@ -133,7 +133,7 @@ function Change({ app }) {
 }
 
 const STYLE = `
-.change-head{display:flex;flex-wrap:wrap;gap:.4rem .8rem;align-items:center}.change-found[aria-busy=true]{opacity:.6;transition:opacity .2s .25s}
+.change-head{display:flex;flex-wrap:wrap;gap:.4rem .8rem;align-items:center}.change-head>span,.change-check span{min-width:0;max-width:100%;overflow-wrap:anywhere}.change-check{max-width:100%}.change-found[aria-busy=true]{opacity:.6;transition:opacity .2s .25s}
 .change-sentence{font-weight:600;margin:.8rem 0 .4rem}
 .change-list{list-style:none;margin:0 0 .6rem;padding:0;display:grid;gap:.5rem;max-width:60rem}
 .change{container-type:inline-size}

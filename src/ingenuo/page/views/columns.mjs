@@ -96,14 +96,18 @@ function Curves({ app, place, found, width }) {
     const lone = states.find((each) => Math.abs(x(each) - x(value)) < 5);
     return lone ?? on_step(Math.min(Math.max(value, range.low), range.high), step);
   };
-  const set = (value) => app.set(column.name, value === null ? null : tidy(value), { gesture: `columns ${place}` });
-  const drag = useDrag((event) => set(x.invert(event.clientX - event.currentTarget.getBoundingClientRect().left)));
+  const drags = useRef(0); // each drag is one step of Undo
+  const set = (value) => app.set(column.name, tidy(value), { gesture: `columns ${place} ${drags.current}` });
+  const drag = useDrag((event, phase) => {
+    if (phase === "begin") drags.current += 1;
+    set(x.invert(event.clientX - event.currentTarget.getBoundingClientRect().left));
+  });
   const keys = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const middle = given === null ? (range.low + range.high) / 2 : Number(given), far = event.shiftKey ? 1 : 5;
     const to = { ArrowRight: middle + far * step, ArrowUp: middle + far * step, ArrowLeft: middle - far * step, ArrowDown: middle - far * step, Home: range.low, End: range.high, PageUp: middle + 20 * step, PageDown: middle - 20 * step };
-    if (event.key === "Delete" || event.key === "Backspace") set(null);
-    else if (event.key in to) app.set(column.name, on_step(Math.min(Math.max(to[event.key], range.low), range.high), step), { gesture: `columns ${place}` });
+    if (event.key === "Delete" || event.key === "Backspace") app.set(column.name, null);
+    else if (event.key in to) app.set(column.name, on_step(Math.min(Math.max(to[event.key], range.low), range.high), step), { gesture: `columns ${place} keys` });
     else return;
     event.preventDefault();
   };

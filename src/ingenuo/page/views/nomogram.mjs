@@ -148,22 +148,23 @@ function shown_value(scale, app, most = 24) {
 
 function Row({ app, row, colours, wide, width, gutter }) {
   const { say } = app, { scale, labels, ticks, curve, line, x, turning, height } = row, { kind, value, place } = scale, unset = value === null;
-  const text = kind === "text", at = clamp(x(scale.points), x(-1e9), x(1e9)), svg = useRef(null), gesture = `nomogram ${place}`;
+  const text = kind === "text", at = clamp(x(scale.points), x(-1e9), x(1e9)), svg = useRef(null), drags = useRef(0);
   const y = !turning ? line : unset ? height(curve[0][0]) + 16 : clamp(height(Number(value)), height(curve.at(-1)[0]), height(curve[0][0]));
-  const set = (found) => app.set(scale.name, found === null ? null : tidy(app, place, found), { gesture });
-  const drag = useDrag((event) => {
+  const drag = useDrag((event, phase) => {
+    if (phase === "begin") drags.current += 1; // each drag is one step of Undo
     const box = event.currentTarget.ownerSVGElement.getBoundingClientRect();
     event.preventDefault();
     if (svg.current) svg.current.focus({ preventScroll: true });
-    set(value_at(row, event.clientX - box.left, event.clientY - box.top));
+    const found = value_at(row, event.clientX - box.left, event.clientY - box.top);
+    app.set(scale.name, found === null ? null : tidy(app, place, found), { gesture: `nomogram ${place} ${drags.current}` });
   });
   const keys = (event) => {
     const ways = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, Home: "first", End: "last" };
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "Delete" || event.key === "Backspace") set(null);
+    if (event.key === "Delete" || event.key === "Backspace") app.set(scale.name, null);
     else if (event.key in ways) {
       const tick = next_tick(row, ways[event.key]);
-      if (tick) app.set(scale.name, tick.value, { gesture });
+      if (tick) app.set(scale.name, tick.value, { gesture: `nomogram ${place} keys` });
     } else return;
     event.preventDefault();
   };
@@ -171,10 +172,11 @@ function Row({ app, row, colours, wide, width, gutter }) {
   const ends = [...ticks.map((tick) => tick.x), x(scale.missing), ...curve.map(([, p]) => x(p)), ...(text ? [at] : [])];
   const outside = Number.isFinite(scale.points) && (x(scale.points) !== x.raw(scale.points)) ? (scale.points > 0 ? " ›" : "‹ ") : "";
   const spoken = `${unset ? say("unknown") : label}, ${say("{n} points", { n: points_text(scale.points) })}`;
-  const name = fitted(scale.name, wide ? gutter - 14 : width - 100, true);
+  const said = fitted(text ? (unset ? say("no text") : say("{n} points", { n: points_text(scale.points) })) : label, wide ? gutter - 14 : width * 0.45, false);
+  const name = fitted(scale.name, wide ? gutter - 14 : width - text_width(said) - 16, true);
   return html`<g class=${`nomogram-row${unset ? " unset" : ""}`}>
     <text class="name" x="0" y=${wide ? line - 1 : row.head}>${name}${name === scale.name ? null : html`<title>${shortened(scale.name, 400)}</title>`}</text>
-    <text class="value" x=${wide ? 0 : width} y=${wide ? line + 14 : row.head} text-anchor=${wide ? "start" : "end"}>${text ? (unset ? say("no text") : say("{n} points", { n: points_text(scale.points) })) : label}</text>
+    <text class="value" x=${wide ? 0 : width} y=${wide ? line + 14 : row.head} text-anchor=${wide ? "start" : "end"}>${said}</text>
     ${turning ? html`<path class="line" d=${path(curve.map(([v, p]) => [x(p), height(v)]))} />` : html`<line class="line" x1=${Math.min(...ends)} x2=${Math.max(...ends)} y1=${line} y2=${line} />`}
     ${labels.filter(({ x: tx, y: ty }) => !turning || unset || Math.abs(ty - (y - 13)) > 12 || Math.abs(tx - at) > 34).map(({ tick, text: written, x: tx, y: ty, anchor, thread, below, bold }) => html`<g>${thread ? html`<line class="thread" x1=${tick.x} x2=${tx} y1=${line} y2=${below ? ty - 10 : ty + 3} />` : null}
       <text class=${`tick${bold ? " bold" : ""}`} x=${tx} y=${ty} text-anchor=${anchor} onClick=${text ? null : () => app.set(scale.name, tick.value)}>${written}</text></g>`)}
@@ -301,7 +303,7 @@ function Picture({ app, shown, drawn, at, now, width, colours, others, yes, figu
 
 const STYLE = `
 .nomogram-head,.nomogram-now{display:flex;flex-wrap:wrap;gap:.4rem .8rem;align-items:center;margin:.6rem 0}
-.nomogram-now{font-size:1.05rem;font-variant-numeric:tabular-nums}.nomogram-now .n{font-size:1.3rem}.nomogram-now .how{font-size:.9rem}
+.nomogram-now b{min-width:0;max-width:100%;overflow-wrap:anywhere}.nomogram-now{font-size:1.05rem;font-variant-numeric:tabular-nums}.nomogram-now .n{font-size:1.3rem}.nomogram-now .how{font-size:.9rem}
 .nomogram-svg{display:block;overflow:visible;font-size:12px;font-variant-numeric:tabular-nums}
 .nomogram-svg text{fill:var(--ink);unicode-bidi:plaintext}.nomogram-svg .name{font-weight:600;font-size:13px}.nomogram-svg .value{fill:var(--soft)}
 .nomogram-svg .value.strong{fill:var(--ink);font-weight:600}.nomogram-svg .tick{paint-order:stroke;stroke:var(--paper);stroke-width:3px;stroke-linejoin:round;fill:var(--soft);cursor:pointer}.nomogram-svg .tick.bold{fill:var(--ink);font-weight:600}
