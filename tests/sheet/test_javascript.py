@@ -21,6 +21,7 @@ from ingenuo.cli import main
 from ingenuo.datasets import play_tennis
 from ingenuo.errors import KindError
 from ingenuo.page.javascript import javascript
+from ingenuo.sheet import sheet
 
 SCRIPT = """
 import * as model from "MODULE";
@@ -79,7 +80,7 @@ def _network() -> Any:
 def test_a_module_answers_as_the_model_does(tmp_path: Path, classes: int, calibration: str | None) -> None:
     frame, y = table(150, classes)
     model, rows = fitted(frame, y, calibration=calibration), harsh_rows(frame)
-    found = ask(javascript(model), rows, tmp_path)
+    found = ask(javascript(sheet(model)), rows, tmp_path)
     assert found["names"] == ["check", "classes", "columns", "explain", "predict"]
     assert_same(model, found, rows)
     factors = found["explained"][0]["factors"]
@@ -99,7 +100,7 @@ def test_texts_votes_and_networks_answer_too(tmp_path: Path, make: Any) -> None:
     )
     name = str(model.schema_.names[0])
     rows = [{name: row["text"]} if "text" in row else row for row in rows]
-    assert_same(model, ask(javascript(model), rows, tmp_path), rows)
+    assert_same(model, ask(javascript(sheet(model)), rows, tmp_path), rows)
 
 
 def test_hostile_names_are_names(tmp_path: Path) -> None:
@@ -108,20 +109,20 @@ def test_hostile_names_are_names(tmp_path: Path) -> None:
     model = ing.NaiveBayes().fit(frame, labels * 4)
     rows = [{name: frame[name].iloc[k].item() if k % 2 and name == "toString" else str(frame["__proto__"].iloc[k])
              for name in ("__proto__", "toString") if name != "toString" or k % 2} for k in range(8)]  # fmt: skip
-    text = javascript(model)
+    text = javascript(sheet(model))
     assert "</script" not in text
     assert_same(model, ask(text, rows, tmp_path), rows)
 
 
 def test_a_value_that_is_no_number_is_refused(tmp_path: Path) -> None:
     frame, y = table(60, 2)
-    found = ask(javascript(fitted(frame, y)), [{"bell": "tall"}], tmp_path)
+    found = ask(javascript(sheet(fitted(frame, y))), [{"bell": "tall"}], tmp_path)
     assert found["predicted"] == found["explained"] == ['TypeError: bell is a number, and "tall" is none']
 
 
-def test_what_has_no_sheet_has_no_module() -> None:
-    with pytest.raises(KindError, match="a LanguageModel has no sheet"):
-        javascript(ing.LanguageModel().fit(["a b", "b a"]))
+def test_a_module_is_made_of_a_sheet() -> None:
+    with pytest.raises(KindError, match="JavaScript is written from a sheet, got NaiveBayes"):
+        javascript(ing.NaiveBayes())
 
 
 def test_the_command_writes_the_module(tmp_path: Path) -> None:
@@ -129,7 +130,7 @@ def test_the_command_writes_the_module(tmp_path: Path) -> None:
     ing.save(model, tmp_path / "m.ingenuo")
     result = CliRunner().invoke(main, ["export", str(tmp_path / "m.ingenuo"), "-o", str(tmp_path / "m.mjs")])
     assert result.exit_code == 0, result.output
-    assert (tmp_path / "m.mjs").read_text(encoding="utf-8") == javascript(model)
+    assert (tmp_path / "m.mjs").read_text(encoding="utf-8") == javascript(sheet(model))
 
 
 def test_a_module_runs_in_a_browser(tmp_path: Path) -> None:
@@ -141,7 +142,7 @@ def test_a_module_runs_in_a_browser(tmp_path: Path) -> None:
     model, rows = fitted(frame, y, calibration="platt"), harsh_rows(frame, 8)
     # Modules of their own files are not read from the disk: the module stands in the page itself.
     asked = json.dumps(rows).replace("</", "<\\/")
-    script = javascript(model).replace("export const ", "const ") + (
+    script = javascript(sheet(model)).replace("export const ", "const ") + (
         f"const rows = {asked}; "
         "window.found = { check: check(), predicted: rows.map(predict), explained: rows.map(explain) };"
     )

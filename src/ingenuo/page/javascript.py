@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ingenuo import __version__
+from ingenuo.errors import KindError
 from ingenuo.page.link import link
-from ingenuo.sheet import sheet
+from ingenuo.sheet import Sheet
 
 _MODULE = """\
 // A model that answers rows with the same bits as Python: %(kind)s of ingenuo %(version)s, SHA-256 %(digest)s.
@@ -43,18 +42,20 @@ export const explain = (row) => {
 """
 
 
-def javascript(model: Any) -> str:
-    """A module of JavaScript that answers rows as a fitted model does, with the same bits.
+def javascript(sheet: Sheet) -> str:
+    """A module of JavaScript that answers rows as the model of a sheet does, with the same bits.
 
     It runs in node 18 and later, and in browsers, and needs nothing beside it. It has `predict(row)`, `explain(row)`,
     `check()`, `classes` and `columns`.
 
     >>> import ingenuo as ing
-    >>> text = javascript(ing.NaiveBayes().fit([["a", 1], ["b", 2]], ["no", "yes"]))
+    >>> from ingenuo.sheet import sheet
+    >>> text = javascript(sheet(ing.NaiveBayes().fit([["a", 1], ["b", 2]], ["no", "yes"])))
     >>> [line.split(" = ")[0] for line in text.splitlines() if line.startswith("export")]
     ['export const classes', 'export const check', 'export const predict', 'export const explain']
     """
-    found = sheet(model)
-    document = found.to_json().replace("</", "<\\/")  # so that it may stand in a page
-    parts = {"kind": found.kind, "version": __version__, "digest": found.digest, "engine": link("sheet.mjs")}
+    if not isinstance(sheet, Sheet):
+        raise KindError(f"JavaScript is written from a sheet, got {type(sheet).__name__}; give sheet(model)")
+    document = sheet.to_json().replace("</", "<\\/")  # so that it may stand in a page
+    parts = {"kind": sheet.kind, "version": __version__, "digest": sheet.digest, "engine": link("sheet.mjs")}
     return _MODULE % {**parts, "sheet": document}

@@ -79,7 +79,7 @@ def _html(model: Any, about: Mapping[str, Any], rows: Any, given: Mapping[str, A
 def _js(model: Any, about: Mapping[str, Any], rows: Any, given: Mapping[str, Any]) -> str:
     from ingenuo.page.javascript import javascript
 
-    return javascript(model)
+    return javascript(sheet(model))
 
 
 def _sql(model: Any, about: Mapping[str, Any], rows: Any, given: Mapping[str, Any]) -> str:
