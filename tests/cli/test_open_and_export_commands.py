@@ -72,14 +72,14 @@ def test_a_page_has_no_rows_unless_they_are_given(folder: Path) -> None:
 
 def test_the_command_says_how_many_rows_can_be_read(folder: Path) -> None:
     result = done("export", "model.ingenuo", "-o", "page.html", "--rows", "test.csv", "--title", "Mine")
-    assert "142 rows, are in the page: whoever has it can read them" in result.stderr
+    assert "in the page, for whoever has it to read: 142 rows\n" in result.stderr
     data = data_of((folder / "page.html").read_text())
     assert len(data["rows"]["values"]) == 142
     assert data["title"] == "Mine"
     few = done(
         "export", "model.ingenuo", "-o", "few.html", "--rows", "test.csv", "--rows", "train.csv", "--max-rows", "9"
     )
-    assert "9 of 442 rows, drawn by seed 0, are in the page" in few.stderr
+    assert "to read: 9 of 442 rows, drawn by seed 0\n" in few.stderr
     assert len(data_of((folder / "few.html").read_text())["rows"]["values"]) == 9
 
 

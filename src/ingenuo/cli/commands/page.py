@@ -38,7 +38,6 @@ _ROWS = (
     option("-o --output FILE", "Where to write it; a folder for mlflow, - is standard output.", required=True),
     option("--to html|js|sql|onnx|mlflow", "What to write  [by the name of the output]", "form"),
     _ROWS,
-    option("--sums", "Of html: the sums of the model too, by which the page can forget rows."),
     option("--minimum N", "Leave out what fewer rows than N have: values, words, classes.", type=click.IntRange(min=1)),
     option("--top-words N", "Of texts: keep the N most frequent words alone.", type=click.IntRange(min=1)),
     option(f"--dialect {'|'.join(DIALECTS)}", "Of sql: the database  [duckdb]"),
@@ -86,9 +85,7 @@ def export(model: str, output: str, form: str | None, files: tuple[str, ...], **
     data = work.written(form, loaded, about, rows, given)
     work.check_size(data, form, loaded, given["max_rows"] if files else 0)
     if rows is not None:
-        options.say(f"{rows['note']}, are in the page: whoever has it can read them")
-    if given["sums"]:
-        options.say("the sums of the model are in the page: rare values and words in it can be read by whoever has it")
+        options.say(f"in the page, for whoever has it to read: {rows['note']}")
     options.write(data, output, binary=form == "onnx")
 
 
@@ -159,7 +156,7 @@ def _form_of(output: str, form: str | None) -> str:
 
 def _check_use(form: str, output: str, files: tuple[str, ...], given: options.Given) -> None:
     """Raise where an option is of another form."""
-    of = {"html": ("files", "sums", "title"), "sql": ("dialect", "shape", "table", "key")}
+    of = {"html": ("files", "title"), "sql": ("dialect", "shape", "table", "key")}
     called = {"files": "rows", "shape": "as"}
     for own, names in of.items():
         for name in names if own != form else ():
