@@ -42,7 +42,7 @@ function difference(logs, [a, b]) {
 }
 
 export function lines_of(answer, pair) {
-  return answer.factors.filter((factor) => factor.logs).map((factor) => ({ ...factor, adds: difference(factor.logs, pair) }));
+  return answer.factors.map((factor, place) => ({ ...factor, first: place === 0 })).filter((factor) => factor.logs).map((factor) => ({ ...factor, adds: difference(factor.logs, pair) }));
 }
 
 // What the answer would be without a line, and whether that is exact.
@@ -59,7 +59,7 @@ export function without(app, line) {
 }
 
 function called(line) {
-  return line.column === null ? say("prior") : line.name;
+  return line.column === null ? say(line.name) : line.name;
 }
 
 function Lines({ app, lines, most, pair }) {
@@ -90,7 +90,7 @@ function Arithmetic({ app }) {
   const { answer, pair, label, model } = app, K = model.classes.length, [all, show] = useState(false), [by, sort] = useState("size");
   const lines = useMemo(() => lines_of(answer, pair), [answer, pair[0], pair[1]]);
   if (pair[0] === pair[1]) return html`<p>${say("There is one class only.")}</p>`;
-  const prior = lines.filter((line) => line.column === null), others = lines.filter((line) => line.column !== null);
+  const prior = lines.filter((line) => line.first), others = lines.filter((line) => !line.first); // what no single column says is among the others
   const size = (line) => (Number.isNaN(line.adds) ? 0 : Math.abs(line.adds));
   const sorted = by === "size" || (others.length > LINES && !all) ? [...others].sort((x, y) => size(y) - size(x)) : others;
   const shown = all ? sorted : sorted.slice(0, LINES), hidden = sorted.slice(shown.length);
