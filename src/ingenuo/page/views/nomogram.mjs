@@ -9,18 +9,24 @@ import { Button, Choice, Notice } from "../controls.mjs";
 import { changed, levels, nomogram, on_step, probability_by, reach, share_of, value_scales } from "../effects.mjs";
 
 const DRAWN = 12; // columns, until more are asked for
-const EDGE = 18; // pixels beside the scales, which hold half a handle
+const EDGE = 20; // pixels beside the scales, which hold half a handle
 const WIDE = 620; // pixels from which on names stand beside the scales
 const LINE = 15, TALL = 104; // of a label, and of a curve that turns
 const LEVELS = { category: [1, -1, 2, -2], text: [1, -1, 2, -2, 3, -3], number: [1], count: [1] };
 const TURN = 2; // points by which a curve may turn and still be drawn as a line
 
+const widths = new Map();
 let context = null;
 
 function text_width(text, bold) {
-  if (context === null) context = document.createElement("canvas").getContext("2d");
-  context.font = `${bold ? 600 : 400} 12px system-ui, sans-serif`;
-  return context.measureText(text).width;
+  const key = bold ? `b${text}` : text;
+  if (!widths.has(key)) {
+    if (context === null) context = document.createElement("canvas").getContext("2d");
+    if (widths.size > 5000) widths.clear();
+    context.font = `${bold ? "600 13px" : "400 12px"} system-ui, sans-serif`;
+    widths.set(key, context.measureText(text).width);
+  }
+  return widths.get(key);
 }
 
 const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
@@ -152,10 +158,10 @@ function Row({ app, row, colours, wide, width, gutter }) {
   const y = !turning ? line : unset ? height(curve[0][0]) + 16 : clamp(height(Number(value)), height(curve.at(-1)[0]), height(curve[0][0]));
   const drag = useDrag((event, phase) => {
     if (phase === "begin") drags.current += 1; // each drag is one step of Undo
-    const box = event.currentTarget.ownerSVGElement.getBoundingClientRect();
+    const own = event.currentTarget.ownerSVGElement, box = own.getBoundingClientRect(), grown = box.width / own.viewBox.baseVal.width;
     event.preventDefault();
     if (svg.current) svg.current.focus({ preventScroll: true });
-    const found = value_at(row, event.clientX - box.left, event.clientY - box.top);
+    const found = value_at(row, (event.clientX - box.left) / grown, (event.clientY - box.top) / grown);
     app.set(scale.name, found === null ? null : tidy(app, place, found), { gesture: `nomogram ${place} ${drags.current}` });
   });
   const keys = (event) => {
@@ -231,8 +237,8 @@ function download(svg, title) {
   });
   copy.querySelectorAll("[data-gone]").forEach((each) => each.remove());
   const { width, height } = svg.getBoundingClientRect(), paper = document.createElementNS("http://www.w3.org/2000/svg", "rect"), head = document.createElementNS("http://www.w3.org/2000/svg", "title");
-  for (const [name, value] of [["xmlns", "http://www.w3.org/2000/svg"], ["width", width], ["height", height], ["viewBox", `0 0 ${width} ${height}`]]) copy.setAttribute(name, value);
-  for (const [name, value] of [["width", width], ["height", height], ["fill", getComputedStyle(document.body).backgroundColor]]) paper.setAttribute(name, value);
+  for (const [name, value] of [["xmlns", "http://www.w3.org/2000/svg"], ["width", width], ["height", height]]) copy.setAttribute(name, value);
+  for (const [name, value] of [["width", "100%"], ["height", "100%"], ["fill", getComputedStyle(document.body).backgroundColor]]) paper.setAttribute(name, value);
   head.textContent = title;
   copy.prepend(head, paper);
   const link = document.createElement("a");
@@ -256,7 +262,7 @@ function Nomogram({ app }) {
     heads: [say("column"), say("value"), say("points"), say("points if unknown")], numbers: [2, 3],
     rows: [...every.map((scale) => [scale.name, shown_value(scale, app, 60), points_text(scale.points), points_text(scale.missing)]), [say("Total points"), "", points_text(shown.total), ""]],
   };
-  const draw = useCallback((width) => html`<${Picture} app=${app} shown=${shown} drawn=${drawn} at=${at} now=${now} width=${width} colours=${colours} others=${others} yes=${yes} figure=${figure} />`, [app, shown, drawn.length, at]);
+  const draw = useCallback((width) => html`<${Picture} app=${app} shown=${shown} drawn=${drawn} at=${at} now=${now} width=${width} colours=${colours} yes=${yes} figure=${figure} />`, [app, shown, drawn.length, at]);
   return html`<div class="nomogram"><style>${STYLE}</style>
     <p class="how">${say("Drag a value along its scale, or focus it and press the arrow keys; Delete makes it unknown. The points add up to the answer.")}</p>
     <div class="nomogram-head">
@@ -278,7 +284,9 @@ function Nomogram({ app }) {
   </div>`;
 }
 
-function Picture({ app, shown, drawn, at, now, width, colours, others, yes, figure }) {
+function Picture({ app, shown, drawn, at, now, width: pixels, colours, yes, figure }) {
+  // Letters have 12 units; on a wall, where the page is larger, a unit is more than a pixel.
+  const grown = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16 || 1, width = pixels / grown;
   const wide = width >= WIDE, gutter = Math.min(Math.max(96, ...drawn.map(({ name }) => text_width(shortened(name, 60), true) + 16)), width * 0.3), from = wide ? gutter + EDGE : EDGE, to = width - EDGE, ends = [0];
   for (const scale of drawn) ends.push(...(scale.kind === "text" ? scale.ticks.map(({ effect }) => effect * shown.unit).filter(Number.isFinite) : [scale.width * shown.unit]));
   const [low, high] = [Math.min(...ends), Math.max(...ends, 1)], across = linear([low, high], [from, to]);
@@ -292,7 +300,7 @@ function Picture({ app, shown, drawn, at, now, width, colours, others, yes, figu
     return row;
   });
   const total = y + (wide ? 34 : 56), height = total + (wide ? 84 : 104), marks = round(low, high, Math.max(3, Math.round((to - from) / 80)));
-  return html`<svg ref=${figure} class="nomogram-svg" width=${width} height=${height} viewBox=${`0 0 ${width} ${height}`}>
+  return html`<svg ref=${figure} class="nomogram-svg" width=${pixels} height=${height * grown} viewBox=${`0 0 ${width} ${height}`}>
     <g class="grid" aria-hidden="true">${marks.map((mark) => html`<line x1=${across(mark)} x2=${across(mark)} y1=${first} y2=${y} />`)}</g>
     <text class="name" x="0" y=${wide ? first - 4 : 10}>${app.say("Points")}</text>
     <${Axis} scale=${across} at=${first} side="top" from=${from} to=${to} ticks=${marks} />
@@ -304,8 +312,8 @@ function Picture({ app, shown, drawn, at, now, width, colours, others, yes, figu
 const STYLE = `
 .nomogram-head,.nomogram-now{display:flex;flex-wrap:wrap;gap:.4rem .8rem;align-items:center;margin:.6rem 0}
 .nomogram-now b{min-width:0;max-width:100%;overflow-wrap:anywhere}.nomogram-now{font-size:1.05rem;font-variant-numeric:tabular-nums}.nomogram-now .n{font-size:1.3rem}.nomogram-now .how{font-size:.9rem}
-.nomogram-svg{display:block;overflow:visible;font-size:12px;font-variant-numeric:tabular-nums}
-.nomogram-svg text{fill:var(--ink);unicode-bidi:plaintext}.nomogram-svg .name{font-weight:600;font-size:13px}.nomogram-svg .value{fill:var(--soft)}
+.nomogram-svg{display:block;overflow:visible;font-variant-numeric:tabular-nums}
+.nomogram-svg text,.nomogram-svg .axis text{font-size:12px}.nomogram-svg text{fill:var(--ink);unicode-bidi:plaintext}.nomogram-svg .name.name{font-weight:600;font-size:13px}.nomogram-svg .value{fill:var(--soft)}
 .nomogram-svg .value.strong{fill:var(--ink);font-weight:600}.nomogram-svg .tick{paint-order:stroke;stroke:var(--paper);stroke-width:3px;stroke-linejoin:round;fill:var(--soft);cursor:pointer}.nomogram-svg .tick.bold{fill:var(--ink);font-weight:600}
 .nomogram-svg .grid line{stroke:var(--line);stroke-opacity:.55}.nomogram-svg .thread{stroke:var(--line)}
 .nomogram-svg .line,.nomogram-svg .axis-line{stroke:var(--soft);fill:none;stroke-width:1.25}.nomogram-svg .mark{fill:var(--soft)}.nomogram-svg .mark.here{fill:var(--ink)}
