@@ -24,6 +24,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 DATA = {"sentiment.md": ("text/rt-polarity.all.gz", "lexicons/AFINN-en-165.txt")}
 # Pages that need what may not be there.
 JAVA = ("spark.md",)
+NODE = ("exports.md",)
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -57,6 +58,8 @@ def test_snippets_run_and_print_what_the_page_says(page: Path, tmp_path: Path, m
         (tmp_path / found.name).symlink_to(found)
     if page.name in JAVA and shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("the page starts Spark, which needs Java 17 or later, and there is no Java here")
+    if page.name in NODE and shutil.which("node") is None:
+        pytest.skip("the page runs JavaScript in node, and there is none here")
     names: dict[str, object] = {}
     printed = ""
     compared = 0
