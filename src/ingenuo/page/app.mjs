@@ -15,7 +15,7 @@
 //   app.rows app.about app.evaluation app.check ({passed, of, failed}, once it was made)
 //   app.server           null, or {url, …, post(path, body) -> Promise}: body is an object or bytes
 //   app.colour(k) app.label(k) app.say(text, values) app.go(id) app.announce(text)
-import { html, render, useCallback, useEffect, useMemo, useReducer, useRef, useState } from "./vendor/preact.mjs";
+import { html, render, useCallback, useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from "./vendor/preact.mjs";
 import { open } from "./sheet.mjs";
 import { ask, begin, decode, encode, normal, redo, spell, undo } from "./state.mjs";
 import { learn, say } from "./language.mjs";
@@ -25,14 +25,15 @@ import { Ask } from "./views/ask.mjs";
 import { Verdict, view as answer } from "./views/answer.mjs";
 import { view as nomogram } from "./views/nomogram.mjs";
 import { view as change } from "./views/change.mjs";
-import { view as network } from "./views/network.mjs";
+import { question_columns, view as network } from "./views/network.mjs";
 import { view as believe } from "./views/believe.mjs";
 import { view as columns } from "./views/columns.mjs";
 import { view as forget } from "./views/forget.mjs";
 import { view as two } from "./views/two.mjs";
 
 const VIEWS = [answer, nomogram, change, network, believe, columns, forget, two];
-const QUIET = 250; // milliseconds without a change, after which the address and what is off the screen follow
+const QUIET = 250; // milliseconds without a change, after which what is off the screen follows
+const BURST = 40, SELDOM = 500; // changes of the address without a pause, and the pause between all others
 const SPOKEN = 700; // and after which the answer is read out
 
 export async function unpacked(text) {
@@ -65,8 +66,10 @@ function useAddress(row, columns, given, dispatch) {
   const latest = useRef(null), written = useRef(null);
   const text = useMemo(() => encode(row, columns), [row]);
   latest.current = text === null ? null : text || (given ? "=" : "");
+  const times = useRef([]);
   const write = useCallback(() => {
     if (latest.current === null || `#${latest.current}` === (location.hash || "#")) return;
+    times.current = [...times.current.slice(-BURST), performance.now()];
     try {
       history.replaceState(history.state, "", `${location.pathname}${location.search}#${latest.current}`);
       written.current = location.hash;
@@ -74,8 +77,10 @@ function useAddress(row, columns, given, dispatch) {
       written.current = null;
     }
   }, []);
-  useEffect(() => {
-    const timer = setTimeout(write, QUIET);
+  // At once, unless that was often in the last half minute, in which browsers allow it a hundred times.
+  useLayoutEffect(() => {
+    const [first] = times.current, often = times.current.length > BURST && performance.now() - first < 30_000;
+    const timer = setTimeout(write, often ? SELDOM : 0);
     return () => clearTimeout(timer);
   }, [text]);
   useEffect(() => {
@@ -86,8 +91,7 @@ function useAddress(row, columns, given, dispatch) {
       else write();
     };
     addEventListener("hashchange", follow);
-    addEventListener("pagehide", write);
-    return () => { removeEventListener("hashchange", follow); removeEventListener("pagehide", write); };
+    return () => removeEventListener("hashchange", follow);
   }, []);
 }
 
@@ -110,10 +114,11 @@ function Badge({ check }) {
 
 function App({ data, model }) {
   const { columns, classes } = model;
-  const [state, dispatch] = useReducer(reduce, null, () => begin((location.hash && decode(location.hash, columns)) || data.question || {}));
+  const asked = useMemo(() => [...columns, ...question_columns(model.document)], []);
+  const [state, dispatch] = useReducer(reduce, null, () => begin((location.hash && decode(location.hash, asked)) || data.question || {}));
   const [chosen, choose] = useState(null), [locked, set_locked] = useState(() => new Set()), [ghost, preview] = useState(null), [spoken, announce] = useState("");
   const check = useCheck(model), server = useMemo(() => served(data.server), []);
-  useAddress(state.row, columns, data.question, dispatch);
+  useAddress(state.row, asked, data.question, dispatch);
 
   const row = state.row, answered = useRef(null), texts = columns.some((column) => column.kind === "text");
   const mistake = useMemo(() => model.mistake(row), [row]);

@@ -41,6 +41,7 @@ class Sheet:
     scorer: dict[str, Any]
     reader: dict[str, Any]  # what texts are cut by; empty where there are none
     check: list[dict[str, Any]]
+    network: dict[str, Any] | None = None  # what a page draws, where there is a network
 
     @cached_property
     def _document(self) -> dict[str, Any]:
@@ -48,7 +49,7 @@ class Sheet:
             {
                 "format": FORMAT, "version": VERSION, "model": self.digest, "kind": self.kind, "target": self.target,
                 "classes": self.classes, "priors": self.priors, "columns": self.columns, "reader": self.reader,
-                "scorer": self.scorer, "check": self.check,
+                "scorer": self.scorer, "check": self.check, "network": self.network,
             }
         )  # fmt: skip
         return found
@@ -79,7 +80,8 @@ def sheet(model: Any) -> Sheet:
     if isinstance(model, type) or not hasattr(model, "sheet_scorer"):
         name = model.__name__ if isinstance(model, type) else type(model).__name__
         raise KindError(f"a {name} has no sheet, from which pages and exports are made; take a fitted classifier")
-    check_is_fitted(model)
+    if hasattr(model, "get_params"):  # a network has its tables, or says what it lacks
+        check_is_fitted(model)
     schema, classes, priors = model.sheet_schema()
     names = [name for name in schema.names.tolist() if FAMILIES[schema.family(name)] != "ignore"]
     places = {name: place for place, name in enumerate(names)}
@@ -90,6 +92,7 @@ def sheet(model: Any) -> Sheet:
         "target": getattr(model, "_target", None), "classes": classes, "priors": priors,
         "columns": [{key: value for key, value in each.items() if key != "words"} for each in columns],
         "scorer": scorer, "reader": _reader(scorer),
+        "network": model.sheet_network() if hasattr(model, "sheet_network") else None,
     }  # fmt: skip
     return Sheet(**found, check=[_checked(model, columns, cells) for cells in _rows_to_check(columns)])
 
