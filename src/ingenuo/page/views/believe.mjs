@@ -10,7 +10,7 @@ const REPLICATES = 200;
 const SEED = 20;
 const Z = 1.959963984540054; // of a normal distribution, 95% of which is within
 const SLICE = 12; // milliseconds of work between two frames
-const LISTED = 50; // rows of a cell
+const LISTED = 25; // rows of a cell
 const CELLS = 12; // columns of a row that are shown
 const MATRIX = 20; // classes whose confusions are a table
 const PAIRS = 30;
@@ -375,7 +375,7 @@ const STYLE = `
 .believe-matrix td{padding:2px}.believe-matrix th,.believe-rows-of td,.believe-rows-of th{vertical-align:middle!important}.believe-cell{font:inherit;font-variant-numeric:tabular-nums;width:100%;min-width:3rem;padding:.25rem .5rem;text-align:right;border:1px solid transparent;border-radius:.3rem;color:var(--ink);cursor:pointer;
 background:color-mix(in srgb,var(--own,var(--soft)) calc(var(--share,0)*32%),transparent)}
 .believe-right .believe-cell{font-weight:600}.believe-cell:disabled{color:inherit;cursor:default}.believe-cell[aria-pressed=true]{border-color:var(--ink)}
-.believe-ask{white-space:nowrap}`;
+.believe-ask,.believe-rows-of td{white-space:nowrap}`;
 
 export const view = {
   id: "believe",

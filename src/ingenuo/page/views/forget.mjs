@@ -9,7 +9,7 @@ const SHOWN = 12; // classes
 const CELLS = 30; // of a row
 
 // Two posteriors, side by side, by the classes of both.
-export function Sides({ app, sides, names }) {
+export function Sides({ app, sides, names, last }) {
   const { say } = app, failed = sides.find((side) => side.error);
   if (failed) return html`<${Notice}>${failed.error}<//>`;
   const labels = [...new Set(sides.flatMap((side) => side.classes.map(String)))], known = app.model.classes.map(String);
@@ -21,7 +21,7 @@ export function Sides({ app, sides, names }) {
   const order = labels.map((_, i) => i).sort((a, b) => most[b] - most[a] || a - b).slice(0, SHOWN);
   const place = (label) => (known.includes(label) ? known.indexOf(label) : known.length + labels.indexOf(label));
   return html`<div class="scroll" tabindex="0" role="region" aria-label=${names.join(", ")}><table class="sheet sides">
-    <thead><tr><th scope="col">${say("class")}</th>${names.map((name) => html`<th scope="col" colspan="2">${shortened(name, 40)}</th>`)}<th scope="col" class="n">${say("change")}</th></tr></thead>
+    <thead><tr><th scope="col">${say("class")}</th>${names.map((name) => html`<th scope="col" colspan="2">${shortened(name, 40)}</th>`)}<th scope="col" class="n">${last || say("change")}</th></tr></thead>
     <tbody>${order.map((i) => {
       const both = sides.map((side) => share(side, labels[i])), change = both[0] === null || both[1] === null ? null : both[1] - both[0];
       return html`<tr><th scope="row">${shortened(labels[i])}</th>${both.map((p) => html`<td class="sides-bar"><${Bar} k=${place(labels[i])} share=${p ?? 0} /></td><td class="n">${p === null ? "–" : percent(p)}</td>`)}
@@ -30,7 +30,7 @@ export function Sides({ app, sides, names }) {
     ${labels.length > order.length ? html`<p class="how">${say("{n} less probable classes are not shown.", { n: labels.length - order.length })}</p>` : null}`;
 }
 
-export const SIDES = `.sides-bar{min-width:clamp(3rem,12vw,9rem);vertical-align:middle!important}`;
+export const SIDES = `.sides-bar{min-width:clamp(2.5rem,12vw,9rem);vertical-align:middle!important}.sides th[colspan]{max-width:9rem;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}.sides th,.sides td{overflow-wrap:normal!important}`;
 
 // After a change everything on the page is of another model: it is fetched again, with the question in its address.
 export function reload() {
@@ -113,11 +113,15 @@ const STYLE = `
 .forget-number input{width:8.5rem}
 .forget-row{display:flex;flex-wrap:wrap;gap:.35rem;max-width:none}.forget-cell{background:var(--shade);border:1px solid var(--line);border-radius:.3rem;padding:.05rem .45rem;overflow-wrap:anywhere}
 .forget-cell b{font-weight:400;color:var(--soft)}.forget-state{display:flex;flex-wrap:wrap;gap:.4rem 1rem;align-items:center;max-width:none}
-.forget-how{font-variant-numeric:tabular-nums}.forget-value{color:var(--soft);white-space:nowrap;font-variant-numeric:tabular-nums}`;
+.forget .sheet td,.forget .sheet th{overflow-wrap:normal}.forget-how{font-variant-numeric:tabular-nums}.forget-value{color:var(--soft);white-space:nowrap;font-variant-numeric:tabular-nums}`;
 
 export const view = {
   id: "forget",
   title: "Forget",
-  missing: (app) => (app.server ? null : app.say("Forgetting needs the exact sums of the model, which this page does not carry: use ingenuo open MODEL.")),
+  missing: (app) => {
+    if (!app.server) return app.say("Forgetting needs the exact sums of the model, which this page does not carry: use ingenuo open MODEL.");
+    const { cannot } = app.server.state;
+    return cannot.forget && cannot.partial_fit ? `${cannot.forget.charAt(0).toUpperCase()}${cannot.forget.slice(1)}.` : null;
+  },
   component: Forget,
 };

@@ -47,13 +47,14 @@ export function differences(first, second, places) {
     model.factors.forEach((factor) => {
       const key = JSON.stringify([factor.column === null ? null : factor.name, factor.column === null ? "" : factor.of === null ? "" : factor.value]);
       const odds = factor.logs === null ? 0 : odds_of(factor.logs[a], factor.logs[b]);
-      if (!lines.has(key)) lines.set(key, { name: factor.name, values: [null, null], odds: [null, null] });
+      if (!lines.has(key)) lines.set(key, { name: factor.name, values: [null, null], odds: [null, null], speaks: false });
       const line = lines.get(key);
+      line.speaks ||= factor.logs !== null;
       line.values[side] = factor.value;
       line.odds[side] = (line.odds[side] ?? 0) + odds;
     });
   });
-  const found = [...lines.values()].map((line) => ({ ...line, difference: (line.odds[1] ?? 0) - (line.odds[0] ?? 0) }));
+  const found = [...lines.values()].filter((line) => line.speaks).map((line) => ({ ...line, difference: (line.odds[1] ?? 0) - (line.odds[0] ?? 0) }));
   const size = (line) => (Number.isNaN(line.difference) ? Infinity : Math.abs(line.difference));
   return found.sort((x, y) => size(y) - size(x));
 }
@@ -91,14 +92,14 @@ function Two({ app }) {
   };
   return html`<div class="two"><style>${SIDES}${STYLE}</style>
     <p class="how">${say("The same question to this model and to another: what each answers, and where they part.")}</p>
-    ${app.server ? html`<${Changed} app=${app} state=${app.server.state} failed=${set_error} />` : null}
+    ${app.server && app.server.state.changes ? html`<${Changed} app=${app} state=${app.server.state} failed=${set_error} />` : null}
     <label class=${over ? "two-drop over" : "two-drop"} onDragOver=${(event) => { event.preventDefault(); set_over(true); }} onDragLeave=${() => set_over(false)}
       onDrop=${(event) => { event.preventDefault(); set_over(false); take(event.dataTransfer.files[0]); }}>
       <span>${app.server ? say("Drop another model here: its file, or a page or sheet that was exported of it; or choose it:") : say("Drop a page or sheet here that was exported of another model; or choose it:")}</span>
       <input type="file" onChange=${(event) => take(event.currentTarget.files[0])} /></label>
     <div role="status">${busy ? html`<p>${say("It is read …")}</p>` : null}${error ? html`<${Notice}>${error}<//>` : null}</div>
     ${second ? html`<${Beside} app=${app} second=${second} />` : null}
-    ${second ? (app.server && second.here ? html`<section><h3>${say("Both together")}</h3>
+    ${second ? (app.server && app.server.state.cannot.merge ? html`<p class="how">${app.server.state.cannot.merge}</p>` : app.server && second.here ? html`<section><h3>${say("Both together")}</h3>
       <p class="how">${say("Models of sums add up: the sum is the model that would have learned all the rows of both.")}</p>
       <p><${Button} disabled=${busy} on=${() => merge(false)}>${say("What would the sum answer?")}<//> ${sum ? html`<${Button} class="primary" disabled=${busy} on=${() => merge(true)}>${say("Go on with the sum")}<//>` : null}</p>
       ${sum ? html`${sum.notes.map((note) => html`<p>${note}</p>`)}${sum.question ? html`<${Sides} app=${app} sides=${sum.question} names=${[say("this model"), say("the sum")]} />` : null}` : null}</section>`
@@ -133,7 +134,7 @@ function Beside({ app, second }) {
     <p>${say("{name}: {kind} of {target}, {n} columns; {passed} of {of} check rows are as Python answered them.", { name: second.name, kind: theirs.document.kind, target: theirs.document.target ?? "–", n: theirs.columns.length, passed: second.check.passed, of: second.check.of })}</p>
     ${second.check.passed < second.check.of ? html`<${Notice}>${say("Its sheet was changed since Python wrote it: do not believe its answers.")}<//>` : null}
     ${found.alone.map((columns, side) => (columns.length ? html`<p class="how">${say("Known to {name} alone: {columns}.", { name: names[side], columns: listed(columns.map((column) => column.name), say) })}</p>` : null))}
-    <${Sides} app=${app} sides=${sides} names=${names} />
+    <${Sides} app=${app} sides=${sides} names=${names} last=${say("difference")} />
     ${shared ? html`<h3>${say("Where they part")}</h3>
       <p class="how">${say("What each column adds to the log odds of {best} against {next}, and by how much the second model differs.", { best: app.label(best), next: app.label(next) })}</p>
       <${Table} ...${table} />
@@ -147,6 +148,7 @@ function listed(names, say) {
 }
 
 const STYLE = `
+.two .sheet td,.two .sheet th{overflow-wrap:normal}
 .two-drop{display:flex;flex-wrap:wrap;gap:.5rem 1rem;align-items:center;border:2px dashed var(--line);border-radius:.6rem;padding:1rem;margin:1rem 0;cursor:pointer}
 .two-drop.over{border-color:var(--link);background:var(--shade)}.two-drop input{max-width:100%}`;
 
