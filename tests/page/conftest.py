@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
@@ -60,8 +61,11 @@ class Visit:
         ).strip()
 
     def until(self, condition: str) -> None:
-        """Wait for something to be true on the page."""
-        self.page.wait_for_function(condition, timeout=20_000)
+        """Wait for something to be true on the page, whose policy lets the driver not wait by itself."""
+        end = time.monotonic() + 20
+        while not self.page.evaluate(condition):
+            assert time.monotonic() < end, condition
+            self.page.wait_for_timeout(30)
 
 
 @pytest.fixture

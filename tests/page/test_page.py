@@ -258,7 +258,7 @@ def test_commands_and_lines_of_python_are_read_as_the_row_that_was_asked(in_node
     frame = pd.DataFrame({"a": values * 2, "b, c": list(reversed(values)) * 2, "x=": np.arange(2.0 * len(values))})
     model = ing.NaiveBayes().fit(frame, ["+", "-"] * len(values))
     rows = [{"a": one, "b, c": other, "x=": k / 7} for k, (one, other) in enumerate(zip(values, reversed(values)))]
-    rows += [{"x=": -1e-300}, {"a": "é"}]
+    rows += [{"x=": -1e-300}]
     given = {"columns": sheet(model).document()["columns"], "rows": rows}
     names = "command, python, encode, decode"
     script = """given.rows.map((row) => [command(row, given.columns, "my model.ingenuo"), python(row, given.columns),

@@ -18,6 +18,11 @@ function options_of(column) {
   return column.values.map((value) => ({ value, label: spell(value) }));
 }
 
+// Whether a column of numbers has whole ones only.
+function is_whole(column) {
+  return column.whole ?? (column.values ? Array.from(column.values).every(Number.isInteger) : false);
+}
+
 const Field = memo(function Field({ app_set, column, label, value, adds, note, a, b, pieces, alone }) {
   const options = useMemo(() => (column.kind === "category" ? options_of(column) : []), [column]);
   const marks = useMemo(() => Array.from(column.means || [], (mean, k) => ({ at: mean, k, title: say("mean of {class}: {mean}", { class: label(k), mean: figures(mean) }) })), [column]);
@@ -28,7 +33,7 @@ const Field = memo(function Field({ app_set, column, label, value, adds, note, a
     <div class="field-head"><span class="field-name" dir="auto" title=${column.name.length > 30 ? shortened(column.name, 2000) : undefined}>${name}</span>
       <${Odds} value=${adds} most=${STRONG} pair=${[a, b]} />
       ${column.kind !== "count" && !chips ? html`<${Button} class="clear" icon="close" label=${say("make {name} unknown", { name })} disabled=${value === null} on=${() => app_set(column.name, null)} />` : null}</div>
-    ${column.kind === "number" ? html`<div class="field-body"><${Slider} label=${say("{name}, slider", { name })} value=${value} low=${column.low ?? -1} high=${column.high ?? 1} whole=${column.whole === true} marks=${marks} on=${on("slide")} />
+    ${column.kind === "number" ? html`<div class="field-body"><${Slider} label=${say("{name}, slider", { name })} value=${value} low=${column.low ?? -1} high=${column.high ?? 1} whole=${is_whole(column)} marks=${marks} on=${on("slide")} />
         <${NumberField} label=${name} value=${value} placeholder=${say("unknown")} on=${on("type")} /></div>`
     : column.kind === "count" ? html`<${Stepper} label=${name} value=${value} on=${on("count")} />`
     : column.kind === "text" ? html`<${TextField} label=${name} value=${value} pieces=${pieces || (value ? [[value, null]] : [])} pair=${[a, b]} placeholder=${say("Write or paste a text here.")} on=${on("write")} />`
@@ -57,7 +62,7 @@ function by_effect(model) {
   const far = model.columns.map((column) => {
     if (column.kind === "text") return Infinity;
     if (performance.now() - start > PATIENCE) return 0;
-    const values = column.kind === "category" ? column.values.slice(0, 8) : column.kind === "count" ? [1] : [...(column.means || []).slice(0, 6), column.low, column.high].filter(Number.isFinite);
+    const values = column.kind === "category" ? column.values.slice(0, 8) : column.kind === "count" ? [1] : [...Array.from(column.means || []).slice(0, 6), column.low, column.high].filter(Number.isFinite);
     return values.reduce((most, value) => {
       const { posterior } = model.score({ [column.name]: value });
       return Math.max(most, posterior.reduce((sum, p, k) => sum + Math.abs(p - nothing[k]), 0));
@@ -77,9 +82,9 @@ export function imagined(model, random = Math.random) {
     if (column.kind === "number" && column.means) {
       const spread = (column.high - column.low) / 8, x = column.means[k] + spread * (random() + random() - 1);
       row[column.name] = Number(x.toPrecision(3));
-    } else if (column.kind === "category" && column.values.length) {
-      const logs = column.values.slice(0, 200).map((value) => (model.additive ? model.effect(place, value)[k] : 0)), top = Math.max(...logs);
-      row[column.name] = column.values[Number.isFinite(top) ? draw(logs.map((each) => Math.exp(each - top))) : 0];
+    } else if ((column.kind === "category" || column.kind === "number") && column.values && column.values.length) {
+      const values = Array.from(column.values).slice(0, 200), logs = values.map((value) => (model.additive ? model.effect(place, value)[k] : 0)), top = Math.max(...logs);
+      row[column.name] = values[Number.isFinite(top) ? draw(logs.map((each) => Math.exp(each - top))) : 0];
     }
   });
   return row;
@@ -129,7 +134,7 @@ export function Ask({ app }) {
   const set_of = useMemo(() => app.set, []), [pieces, colour] = useState(() => new Map());
   // Words are coloured once the answer was drawn: of a long text that takes longer than the answer.
   useEffect(() => colour(new Map(app.passages.map((each) => [each.column, each.pieces]))), [app.answer, app.pair[0], app.pair[1]]);
-  const has_example = (app.rows && app.rows.values.length > 0) || columns.some((column) => column.kind === "category" || (column.kind === "number" && column.means));
+  const has_example = (app.rows && app.rows.values.length > 0) || columns.some((column) => column.kind !== "text" && (column.means || (column.values && column.values.length)));
   const known = Object.keys(row).length;
   return html`<section class="ask" id="ask" aria-labelledby="ask-head">
     <div class="ask-head"><h2 id="ask-head">${say("Question")}</h2><span class="tools">
