@@ -151,3 +151,48 @@ def test_the_fewest_words_are_taken_out(ngrams: tuple[int, int]) -> None:
     ]  # fmt: skip
     found = laws([job(f"words {ngrams}", model, [{name: text} for text in texts], "words", "points")])
     assert found["broken"] == []
+
+
+def test_where_columns_do_not_add_up_all_values_and_pairs_are_tried() -> None:
+    jobs = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(2, size=120)
+        hidden = rng.integers(3, size=120)
+        frame = pd.DataFrame(
+            {f"c{j}": [f"v{v}" for v in (hidden * (j + 1) + y + rng.integers(2, size=120)) % 3] for j in range(5)}
+        )
+        model = ing.NetworkClassifier("tan").fit(frame, np.array(["no", "yes"])[y])
+        rows = [
+            {name: value for name, value in frame.iloc[at].to_dict().items() if rng.random() < 0.9} for at in range(8)
+        ]
+        jobs.append(job(f"tan, seed {seed}", model, rows, "fewest", most=2))
+    found = laws(jobs)
+    assert found["broken"] == []
+    assert found["found"] > 10
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_linear_model_is_changed_as_well(classes: int) -> None:
+    rng = np.random.default_rng(classes)
+    y = rng.integers(classes, size=150)
+    frame = pd.DataFrame({f"x{j}": rng.normal(y * (j - 1), 1.0 + j) for j in range(4)})
+    model = ing.SoftmaxRegression().fit(frame, np.array([f"k{k}" for k in y]))
+    rows: list[dict[str, Any]] = [{}, *(frame.iloc[at].to_dict() for at in range(5))]
+    found = laws([job(f"softmax of {classes}", model, rows, "nearest", "points")])
+    assert found["broken"] == []
+    assert found["found"] > 4
+
+
+@pytest.mark.parametrize("family", ["multinomial", "bernoulli", "complement"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_counts_are_changed_to_the_nearest_number(family: str, classes: int) -> None:
+    rng = np.random.default_rng(3)
+    y = rng.integers(classes, size=200)
+    frame = pd.DataFrame({f"w{j}": rng.poisson(0.3 + 0.5 * ((y + j) % classes)) for j in range(4)})
+    model = ing.NaiveBayes(columns=dict.fromkeys(frame, "count"), counts=family)
+    model.fit(frame, np.array([f"k{k}" for k in y]))
+    rows = [{}, *({name: int(value) for name, value in frame.iloc[at].items()} for at in range(6))]
+    found = laws([job(f"{family} of {classes}", model, rows, "fewest", "points")])
+    assert found["broken"] == []
+    assert found["found"] > 4

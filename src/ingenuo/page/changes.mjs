@@ -5,7 +5,7 @@
 // rival must be passed, and sets of columns are tried until none smaller can be left. What columns do not add up is tried
 // value by value. Every suggestion has been asked of the model itself before it is made.
 import { IMPOSSIBLE, first_maximum } from "./posterior.mjs";
-import { changed, effect_of, is_missing, nodes_of, on_step, posterior_by, presence_of, present, reach, readable_step, shape } from "./effects.mjs";
+import { changed, effect_of, nodes_of, on_step, posterior_by, presence_of, present, reach, readable_step, shape } from "./effects.mjs";
 
 const NODES = 100_000; // of sets of columns that are tried
 const LEAVES = 40; // sets that are looked at, of those that suffice
@@ -552,10 +552,12 @@ class Task {
   }
   *pairs(most) {
     const choices = [];
-    let asked = 0;
+    let asked = 0, all = true; // values, and then pairs, are tried
     for (const place of this.free) {
+      if (this.model.columns[place].kind !== "category") all = false;
       if (this.model.columns[place].kind === "text") continue;
       const values = this.values(place), few = values.length > 12 ? values.filter((_, i) => i % Math.ceil(values.length / 12) === 0) : values;
+      if (few.length < values.length) all = false;
       for (const value of few) {
         if (String(value) === String(this.now(place))) continue;
         const { posterior } = this.model.score(changed(this.model, this.row, [[place, value]]));
@@ -573,6 +575,7 @@ class Task {
         if (++asked % SLICE === 0) yield { pairs: asked };
         if (this.suffices(changed(this.model, this.row, [[a.place, a.value], [b.place, b.value]]))) found.push([a, b]);
       }
+    if (asked >= PAIRS) all = false;
     const seen = new Set(), suggestions = [];
     for (const pair of found) {
       const name = pair.map(({ place }) => place).sort((a, b) => a - b).join();
@@ -581,8 +584,6 @@ class Task {
       suggestions.push(this.suggestion(pair.map(({ place, value }) => this.move(place, value))));
     }
     suggestions.sort((a, b) => a.cost - b.cost);
-    return { fewest: suggestions.length ? 2 : null, suggestions: suggestions.slice(0, most), limit: "values", least: 2 };
+    return { fewest: suggestions.length ? 2 : null, suggestions: suggestions.slice(0, most), limit: all ? null : "values", least: suggestions.length || !all ? 2 : 3 };
   }
 }
-
-export const is_filled = ({ from }) => is_missing(from);

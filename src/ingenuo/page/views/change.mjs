@@ -81,6 +81,7 @@ function Suggestion({ app, suggestion, target }) {
 function head_text(result, app, target) {
   const { say } = app, n = result.fewest, to = shortened(app.label(target), 60);
   if (n === null && app.model.columns.every(({ kind }) => kind === "text")) return say("No words can be taken out that make it {class}.", { class: to });
+  if (n === null && !app.model.additive) return result.limit === null ? say("No one column makes it {class}, and no two.", { class: to }) : say("No value of one column makes it {class}, and none of the pairs that were tried.", { class: to });
   if (n === null) return app.locked.size ? say("No change of the columns that are not locked makes it {class}.", { class: to }) : say("No change makes it {class}, as far as numbers stay where nearly all are.", { class: to });
   if (n === 1) return result.suggestions.length === 1 ? say("One column is enough:") : say("Each of these alone is enough:");
   if (result.limit === "tried" && result.least < n) return say("These {n} columns together are enough; fewer than {least} are not.", { n, least: result.least });
@@ -94,7 +95,7 @@ function limit_text(result, app) {
   if (result.limit === "calibrator") parts.push(say("The calibration may put classes into another order, so fewer columns cannot be ruled out; what is suggested was checked on the calibrated answer."));
   if (result.limit === "tried") parts.push(say("There are too many sets of columns to try them all."));
   if (result.limit === "words") parts.push(say("Words count together with their neighbours, so fewer words cannot be ruled out."));
-  if (!model.additive) parts.push(say("The columns of this model do not add up, so values were tried one by one: all of each category, of each number 65 between its ends; and pairs of a dozen each."));
+  if (!model.additive) parts.push(model.columns.every(({ kind }) => kind === "category") && result.limit === null ? say("The columns of this model do not add up, so all their values were tried: alone, and then in pairs.") : say("The columns of this model do not add up, so values were tried one by one: all of each category, of each number 65 between its ends; and pairs of a dozen each."));
   return parts.join(" ");
 }
 

@@ -6,7 +6,7 @@
 import { html, useCallback, useMemo, useRef, useState } from "../vendor/preact.mjs";
 import { Axis, Figure, Swatch, figures, fill, linear, path, percent, shortened, signed, ticks as round, useDrag } from "../charts.mjs";
 import { Button, Choice, Notice } from "../controls.mjs";
-import { changed, levels, nomogram, on_step, probability_by, reach, share_of, value_scales } from "../effects.mjs";
+import { levels, nomogram, on_step, probability_by, reach, share_of, value_scales } from "../effects.mjs";
 
 const DRAWN = 12; // columns, until more are asked for
 const EDGE = 20; // pixels beside the scales, which hold half a handle
