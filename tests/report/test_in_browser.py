@@ -136,6 +136,22 @@ def test_headings_are_in_order_and_pictures_have_names(browser: Any, path: Path)
     page.close()
 
 
+def test_what_is_printed_is_the_report_and_what_is_folded_too(browser: Any, path: Path) -> None:
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    page.wait_for_selector("html[data-ready]")
+    page.emulate_media(media="print")
+    assert page.evaluate("[...document.querySelectorAll('.view, .console')].filter(e => e.offsetParent)") == []
+    assert page.evaluate("document.querySelectorAll('section.given').length") >= 12
+    folded = page.evaluate(
+        "[...document.querySelectorAll('.given details:not([open]) > :not(summary)')]"
+        ".map(e => e.getBoundingClientRect().height)"
+    )
+    assert folded
+    assert min(folded) > 10
+    page.close()
+
+
 def test_the_keyboard_reaches_the_skip_link_and_all_that_scrolls(browser: Any, path: Path) -> None:
     page = browser.new_page(viewport={"width": 360, "height": 800})
     page.goto(path.as_uri())

@@ -53,6 +53,10 @@ _DENSITIES, _CURVES, _POINTS = 6, 8, 400  # columns, classes in one picture, and
 _NODES, _LARGE = 80, 400_000  # nodes of a network, and letters of a picture, that the page can carry
 _EXAMPLES = 3  # right, and wrong
 _PARAMETER = 300  # letters
+# What is printed is the report, all of it: what is folded too, and not what can only be asked.
+_PRINTED = """@media print{.console,.view{display:none!important}.given details{border:0;padding:0}
+.given details::details-content{content-visibility:visible;display:block}.given .ingenuo{font-size:7.5pt}
+.given .ingenuo td,.given .ingenuo th{white-space:normal;overflow-wrap:anywhere}}"""
 
 
 def report(
@@ -135,7 +139,8 @@ def report(
         if hasattr(model, "schema_") and schema_of(model) is None:
             raise InputError(f"a {name} reads sequences of words, and a page asks by columns")
         about = {"rows": known.get("rows")}
-        styled = [(at, head, f"<style>{STYLE}</style>{body}" if at == "summary" else body) for at, head, body in parts]
+        styles = f"<style>{STYLE}{_PRINTED}</style>"
+        styled = [(at, head, f"{styles}{body}" if at == "summary" else body) for at, head, body in parts]
         return page(model, title=heading, about=about, evaluation=_answers(model, found, seed), sections=styled)
     except (InputError, KindError) as error:  # it has no sheet, or too large a one
         return _static(heading, sentence(error), parts)
