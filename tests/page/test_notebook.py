@@ -10,6 +10,7 @@ import pytest
 import ingenuo as ing
 from ingenuo.datasets import play_tennis
 from ingenuo.errors import InputError
+from ingenuo.page import page as whole_page
 from ingenuo.page.notebook import framed
 from ingenuo.show.page import Frame
 
@@ -67,3 +68,14 @@ def test_a_page_is_saved_whole(tennis: Any, tmp_path: Path) -> None:
     assert "<script" not in shown._repr_html_()  # it stands within an attribute, escaped
     with pytest.raises(InputError, match="height"):
         framed(tennis, height=0)
+
+
+def test_models_and_networks_show_their_own_page() -> None:
+    days = play_tennis()
+    model = ing.NaiveBayes().fit(days, "Play")
+    assert model.page(days, question={"Outlook": "Rain"}, title="Tennis").html == whole_page(
+        model, days, question={"Outlook": "Rain"}, title="Tennis"
+    )
+    wet = {"rain": {"wet": 0.9, "dry": 0.1}, "sun": {"wet": 0.05, "dry": 0.95}}
+    garden = ing.Network.from_arcs([("sky", "grass")], tables={"sky": {"rain": 0.2, "sun": 0.8}, "grass": wet})
+    assert garden.page(height=300).height == 300

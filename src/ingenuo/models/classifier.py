@@ -31,6 +31,7 @@ from ingenuo.rows.rows import EVERYTHING, MemoryRows, Part, Rows, rows_of
 from ingenuo.rows.schema import FAMILIES, Schema, category_table, column_name
 from ingenuo.rows.source import Source, blocks, match
 from ingenuo.show.arithmetic import Explanation, Factor, Passage, Term, explain_rows
+from ingenuo.show.page import OnAPage
 from ingenuo.show.table import STYLE, PrintedTable
 from ingenuo.tally.exact import Exact
 from ingenuo.tally.fingerprints import hasher, unlearned
@@ -178,7 +179,7 @@ class TableModel:
         return tags
 
 
-class JointAnswers(TableModel, Explains, Answering, Member, ClassifierBase):
+class JointAnswers(TableModel, Explains, Answering, Member, OnAPage, ClassifierBase):
     """Mix-in: a classifier that compares the log joints (or logits) of its classes for each row."""
 
     schema_: Schema

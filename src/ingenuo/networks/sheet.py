@@ -25,6 +25,7 @@ from ingenuo.networks.columns import encode_states
 from ingenuo.networks.graph import Parents, junction_tree
 from ingenuo.rows import checks
 from ingenuo.rows.schema import Schema, column_name
+from ingenuo.show.page import OnAPage
 from ingenuo.show.svg import clean, text_width
 
 Floats = NDArray[np.float64]
@@ -148,7 +149,7 @@ def _rounded(value: float, digits: int = 1) -> float:
     return round(float(value), digits)
 
 
-class NetworkSheet:
+class NetworkSheet(OnAPage):
     """Mix-in: what a sheet has of a network, of which every node can be asked. Its classes are the target's states."""
 
     nodes: tuple[str, ...]

@@ -51,6 +51,28 @@ class Frame:
         return f'<iframe srcdoc="{escape(self.html)}" {shown} style="{style}"></iframe>'
 
 
+class OnAPage:
+    """Mix-in: a model that can be asked on a page of its own."""
+
+    def page(self, rows: Any = None, *, question: Any = None, title: str | None = None, height: int = 720) -> Any:
+        """The page on which the model can be asked, as a notebook shows it; `.save("page.html")` writes it to a file.
+
+        Parameters
+        ----------
+        rows : table, array or texts, optional
+            Rows to judge the model by; whoever has the page can read them. None by default.
+        question : mapping or text, optional
+            The row that is asked first.
+        title : str, optional
+            The heading.
+        height : int
+            Of the frame in the notebook, in pixels.
+        """
+        from ingenuo.page.notebook import framed
+
+        return framed(self, rows, question=question, title=title, height=height)
+
+
 def page_of_markdown(text: str) -> str:
     """A page of Markdown that this package wrote, under its heading; the metadata at its head are left out."""
     from markdown_it import MarkdownIt  # which rich brings
