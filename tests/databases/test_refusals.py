@@ -285,6 +285,7 @@ def test_no_password_and_no_server(asked: postgres.Server) -> None:
         ("postgresql://ana:pw@h/d", "postgresql://ana:***@h/d"),
         ("postgresql://:pw@h/d", "postgresql://:***@h/d"),
         ("--database=postgresql://ana:p:w/@x@h/d", "--database=postgresql://ana:***@h/d"),
+        ("postgresql://ana:p w@h/d", "postgresql://ana:***@h/d"),
         ("postgresql://ana:$PW@h/d", "postgresql://ana:$PW@h/d"),
         ("postgresql://ana:${PW}@h/d", "postgresql://ana:${PW}@h/d"),
         ("postgresql://ana@h/d?password=pw&x=1", "postgresql://ana@h/d?password=***&x=1"),

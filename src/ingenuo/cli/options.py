@@ -410,9 +410,12 @@ def _root() -> dict[str, Any]:
 
 def typed() -> str:
     """The command as it was typed, without passwords."""
-    from ingenuo.rows.database import without_password
+    words = ["ingenuo", *_root().get("typed", [])]
+    if any("://" in word or "password" in word.lower() for word in words):
+        from ingenuo.rows.database import without_password
 
-    return shlex.join(["ingenuo", *map(without_password, _root().get("typed", []))])
+        words = [without_password(word) for word in words]
+    return shlex.join(words)
 
 
 def is_heard() -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import secrets
-import sqlite3
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator
@@ -28,6 +27,7 @@ from ingenuo.rows.kinds import CATEGORY, Kind, as_types
 _FIRST = 1 << 15  # rows from which kinds are inferred
 _ROWS = 1 << 17  # rows of a batch, at most
 _HELD = 1 << 26  # bytes that are kept in memory before a file is used
+_INTERRUPTED = ("Query interrupted", "canceling statement due to user request")
 _WHERE = "postgresql://USER@HOST/NAME, sqlite:///FILE, duckdb:///FILE, or the path of a file of SQLite or DuckDB"
 
 
@@ -72,6 +72,8 @@ class Place:
         try:
             yield
         except errors as error:
+            if any(word in str(error) for word in _INTERRUPTED):  # Ctrl-C reaches the driver, which says so
+                raise KeyboardInterrupt from None
             if query:
                 raise self.refuse("the query cannot be run", error, "correct the SQL of it") from None
             raise self.refuse("the table cannot be written", error, "nothing of it was") from None
@@ -90,7 +92,7 @@ def without_password(text: str) -> str:
     >>> print(without_password("postgresql://ana:secret@host/shop"), without_password("postgresql://ana:$PW@host/shop"))
     postgresql://ana:***@host/shop postgresql://ana:$PW@host/shop
     """
-    text = re.sub(r"(\b[A-Za-z][\w+.-]*://[^\s:@/]*):(?!\$\{?\w+\}?@)\S*@", r"\1:***@", text)
+    text = re.sub(r"(\b[A-Za-z][\w+.-]*://[^\s:@/]*):(?!\$\{?\w+\}?@)[^\n]*@", r"\1:***@", text)
     return re.sub(r"(?i)(password\s*=\s*)[^&\s'\"]+", r"\1***", text)
 
 
@@ -225,7 +227,7 @@ class DuckDB(Place):
     what, is_file = "DuckDB", True
 
     @contextmanager
-    def _connection(self, read_only: bool) -> Iterator[tuple[Any, type[BaseException]]]:
+    def _connection(self, read_only: bool) -> Iterator[tuple[Any, tuple[type[BaseException], ...]]]:
         try:
             import duckdb
         except ImportError:
@@ -235,21 +237,21 @@ class DuckDB(Place):
         except duckdb.Error as error:
             raise self.refuse("the file cannot be opened", error, "close it elsewhere, or give another") from None
         try:
-            yield connection, duckdb.Error
+            yield connection, (duckdb.Error, RuntimeError)
         finally:
             connection.close()
 
     def read(self, query: str) -> Iterator[pa.RecordBatch]:
         """The rows of a query."""
-        with self._connection(read_only=True) as (connection, error):
-            with self._checked(error):
+        with self._connection(read_only=True) as (connection, errors):
+            with self._checked(*errors):
                 found = connection.sql(query)
                 if found is None:
                     raise InputError(f"{self.name}: {query!r} gives no rows; give a query, such as SELECT * FROM t")
                 reader = pa.RecordBatchReader.from_stream(found)
             yield pa.RecordBatch.from_pylist([], reader.schema)
             while True:
-                with self._checked(error, OSError, pa.ArrowException):
+                with self._checked(*errors, OSError, pa.ArrowException):
                     batch = next(reader, None)
                 if batch is None:
                     break
@@ -260,19 +262,19 @@ class DuckDB(Place):
         parts = [part for part, _ in _table_name(table)]
         made = _quoted([*parts[:-1], f"ingenuo_{secrets.token_hex(8)}"]) if replace else _quoted(parts)
         n_rows = 0
-        with self._connection(read_only=False) as (connection, error):
+        with self._connection(read_only=False) as (connection, errors):
             connection.execute("BEGIN TRANSACTION")
             for number, each in enumerate(tables):
                 connection.register("ingenuo_rows", _decoded(each))
                 begin = f"INSERT INTO {made}" if number else f"CREATE TABLE {made} AS"
-                with self._checked(error, query=False):
+                with self._checked(*errors, query=False):
                     try:
                         connection.execute(f"{begin} SELECT * FROM ingenuo_rows")
-                    except error as refused:
-                        self._exists(refused, table)
+                    except errors as error:
+                        self._exists(error, table)
                         raise
                 n_rows += each.num_rows
-            with self._checked(error, query=False):
+            with self._checked(*errors, query=False):
                 if replace:
                     connection.execute(f"DROP TABLE IF EXISTS {_quoted(parts)}")
                     connection.execute(f"ALTER TABLE {made} RENAME TO {_quoted(parts[-1:])}")
@@ -290,28 +292,30 @@ class SQLite(Place):
     what, is_file = "SQLite", True
 
     @contextmanager
-    def _connection(self, mode: str) -> Iterator[sqlite3.Connection]:
+    def _connection(self, mode: str) -> Iterator[tuple[Any, tuple[type[BaseException], ...]]]:
+        import sqlite3
+
         try:
             where = f"file:{quote(os.path.abspath(self._url))}?mode={mode}"
             connection = sqlite3.connect(where, uri=True, isolation_level=None, check_same_thread=False)
         except sqlite3.Error as error:
             raise self.refuse("the file cannot be opened", error, "give another") from None
         try:
-            yield connection
+            yield connection, (sqlite3.Error, sqlite3.Warning)  # of two statements Python 3.11 warns by an error
         finally:
             connection.close()
 
     def read(self, query: str) -> Iterator[pa.RecordBatch]:
         """The rows of a query."""
-        with self._connection("ro") as connection:
-            with self._checked(sqlite3.Error, sqlite3.Warning):  # of two statements Python 3.11 warns by an error
+        with self._connection("ro") as (connection, errors):
+            with self._checked(*errors):
                 cursor = connection.execute(query)
             if cursor.description is None:
                 raise InputError(f"{self.name}: {query!r} gives no rows; give a query, such as SELECT * FROM t")
             names = [each[0] for each in cursor.description]
             n = _FIRST
             while True:
-                with self._checked(sqlite3.Error):
+                with self._checked(*errors):
                     rows = cursor.fetchmany(n)
                 if not rows and n != _FIRST:
                     break
@@ -324,23 +328,23 @@ class SQLite(Place):
         parts = [part for part, _ in _table_name(table)]
         made = _quoted([*parts[:-1], f"ingenuo_{secrets.token_hex(8)}"]) if replace else _quoted(parts)
         n_rows = 0
-        with self._connection("rw") as connection:
-            with self._checked(sqlite3.Error, query=False):
+        with self._connection("rw") as (connection, errors):
+            with self._checked(*errors, query=False):
                 connection.execute("BEGIN IMMEDIATE")
             for number, each in enumerate(tables):
                 rows = zip(*([_cell(value) for value in column.to_pylist()] for column in each.columns))
-                with self._checked(sqlite3.Error, query=False):
+                with self._checked(*errors, query=False):
                     if not number:
                         columns = ", ".join(f"{_quoted([f.name])} {_sqlite_type(f.type)}" for f in each.schema)
                         try:
                             connection.execute(f"CREATE TABLE {made} ({columns})")
-                        except sqlite3.Error as error:
+                        except errors as error:
                             self._exists(error, table)
                             raise
                     marks = ", ".join("?" * each.num_columns)
                     connection.executemany(f"INSERT INTO {made} VALUES ({marks})", rows)
                 n_rows += each.num_rows
-            with self._checked(sqlite3.Error, query=False):
+            with self._checked(*errors, query=False):
                 if replace:
                     connection.execute(f"DROP TABLE IF EXISTS {_quoted(parts)}")
                     connection.execute("PRAGMA legacy_alter_table=ON")  # views of the old table are of the new one
