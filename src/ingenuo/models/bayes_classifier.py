@@ -567,7 +567,7 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
 
     def answer_row(self, row: Any) -> tuple[Floats, Floats]:
         """What the members say of one row, pooled, and the posterior."""
-        return self._pool([opinion for opinion, _, _ in self._opinions(self._without_target(row))])
+        return self._pool([opinion for opinion, _, _ in self._opinions(self._without_target(row), by_column=False)])
 
     def _pool(self, opinions: Sequence[Opinion]) -> tuple[Floats, Floats]:
         pooled = self.shifts_ + 0.0
@@ -577,7 +577,7 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
         densities.posterior(posterior)
         return pooled, posterior[0]
 
-    def _opinions(self, row: Any) -> Iterator[tuple[Opinion, Any, Any]]:
+    def _opinions(self, row: Any, *, by_column: bool = True) -> Iterator[tuple[Opinion, Any, Any]]:
         """What each member that has a weight says of one row, with the member and what it has read of the row."""
         known, least = labels_of(self.classes_), portable.log(self.least_)
         for name, each, weight in zip(self._names, self.estimators_, self._weights.tolist()):
@@ -587,7 +587,7 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
             found = None
             if getattr(type(each), "_factors", JointAnswers._factors) is not JointAnswers._factors:
                 found = each._open_row(row)
-                factors, own = each._factors(found), each._posterior(found, 1, log=True)
+                factors, own = each._factors(found) if by_column else (), each._posterior(found, 1, log=True)
             else:
                 own = log_answers(each, checks.one_row(row, self.schema_.names.tolist(), self._table))
             own, at = over_classes(own, classes_of(each), known, least)[0], find(classes_of(each), known)

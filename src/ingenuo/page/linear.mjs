@@ -66,7 +66,8 @@ class Part {
   constructor(lower, at) {
     const d = at.length, cell = (i, j) => lower[(at[i] * (at[i] + 1)) / 2 + at[j]];
     this.d = d;
-    this.L = Array.from({ length: d }, () => new Float64Array(d));
+    this.L = Array.from({ length: d }, (_, i) => new Float64Array(i + 1));
+    const column = new Float64Array(d);
     this.scale = Float64Array.from(at, (_, j) => Math.sqrt(cell(j, j)));
     this.free = new Array(d).fill(false);
     this.fixed = new Array(d).fill(false);
@@ -81,9 +82,15 @@ class Part {
     for (let j = 0; j < d; j++) {
       free[j] = L[j][j] > SINGULAR;
       const pivot = Math.sqrt(L[j][j]);
-      for (let i = j; i < d; i++) L[i][j] = free[j] ? (i === j ? pivot : L[i][j] / pivot) : 0;
-      if (free[j]) for (let i = j + 1; i < d; i++) for (let l = j + 1; l <= i; l++) L[i][l] -= L[i][j] * L[l][j];
-      else if (!this.fixed[j]) this.across.push(this.beside(j));
+      for (let i = j; i < d; i++) column[i] = L[i][j] = free[j] ? (i === j ? pivot : L[i][j] / pivot) : 0;
+      if (!free[j]) {
+        if (!this.fixed[j]) this.across.push(this.beside(j));
+        continue;
+      }
+      for (let i = j + 1; i < d; i++) {
+        const row = L[i], own = column[i];
+        for (let l = j + 1; l <= i; l++) row[l] -= own * column[l];
+      }
     }
   }
 
@@ -118,9 +125,10 @@ class Part {
       for (let j = 0; j < this.d; j++) z[j] -= along * q[j];
     }
     for (let j = 0; j < this.d; j++) {
+      const row = this.L[j];
       let own = z[j] / this.scale[j];
-      for (let l = 0; l < j; l++) own -= this.L[j][l] * z[l];
-      z[j] = this.free[j] ? own / this.L[j][j] : 0;
+      for (let l = 0; l < j; l++) own -= row[l] * z[l];
+      z[j] = this.free[j] ? own / row[j] : 0;
     }
     return z;
   }
@@ -314,7 +322,10 @@ function factors_of_features({ columns, term, temperature, design: nodes }, feat
   const by_column = new Map(nodes.map(({ column }) => [column, new Float64Array(K)]));
   for (let k = 0; k < K; k++) {
     const root = roots[roots.length > 1 ? k : 0], z = x.map((each, j) => each - offsets[k][j]);
-    const image = Float64Array.from(root[0] ?? [], (_, c) => z.reduce((sum, each, j) => sum + each * root[j][c], 0));
+    const image = new Float64Array(root.length ? root[0].length : 0);
+    root.forEach((own, j) => {
+      for (let c = 0; c < image.length; c++) image[c] += z[j] * own[c];
+    });
     featured.owners.forEach((column, i) => (by_column.get(column)[k] += -0.5 * temperature * z[i] * dot(root[i], image)));
   }
   const mean = { column: null, of: null, name: "at the mean", value: "", logs: Float64Array.from(peaks, (each) => temperature * each), note: null };

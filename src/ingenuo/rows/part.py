@@ -91,7 +91,11 @@ class Numbers(_Columns):
         return block
 
     def column(self, at: int) -> Floats:
-        """All the values of one column."""
+        """All the values of one column, of which the others need not be read."""
+        if self.matrix is not None:
+            return np.array(self.matrix[:, at], np.float64)
+        if self.columns:
+            return np.array(self.columns[at](0, self.n_rows), np.float64)
         pieces = [self.rows(lo, min(lo + self.step, self.n_rows))[:, at] for lo in range(0, self.n_rows, self.step)]
         return np.concatenate(pieces) if pieces else np.zeros(0)
 
