@@ -27,10 +27,7 @@ from ingenuo.show.format import plain, shortened
 CODE = 120_000  # bytes of the program, as a page holds it, at most
 LARGEST = 20_000_000  # bytes of a page
 
-_POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{}' 'sha256-{}'{}; "
-    "base-uri 'none'; form-action 'none'"
-)
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; {}base-uri 'none'; form-action 'none'"
 
 # Unpacks the program, which runs because its digest is in the policy as well.
 _BOOT = """
@@ -123,18 +120,44 @@ def _first(model: Any, question: Any) -> dict[str, Any] | None:
 
 def build(data: Mapping[str, Any], sections: Iterable[tuple[str, str, str]] = ()) -> str:
     """The page of data that is ready: {"sheet", "rows", "evaluation", "about", "server", "question", "title"}."""
+    connect = "; connect-src 'self'" if data.get("server") else ""
+    policy = f"script-src 'sha256-{_digest(_BOOT)}' 'sha256-{_digest(program())}'{connect}; "
+    packed = {"data": _pack(json.dumps(data, separators=(",", ":"), allow_nan=False)), "code": packed_program()}
+    scripts = [f'<script type="application/octet-stream" id="{at}">{own}</script>' for at, own in packed.items()]
+    scripts.append(f"<script>{_BOOT}</script>")
+    return _fill(str(data["title"]), policy, _OPENING, sections, scripts)
+
+
+def unasked(title: str, reason: str, sections: Iterable[tuple[str, str, str]]) -> str:
+    """The page of a model that cannot be asked, with the reason: what Python wrote of it, and no script.
+
+    >>> "cannot" in unasked("Words", "It cannot be asked.", [("summary", "In short", "<p>So it is.</p>")])
+    True
+    """
+    every = list(sections)
+    links = "".join(f'<li><a href="#{escape(name)}">{escape(heading)}</a></li>' for name, heading, _ in every)
+    contents = f'<nav class="contents" aria-label="Contents"><ul>{links}</ul></nav>'
+    return _fill(title, "", f'{_ALONE}<p class="how">{escape(reason)}</p>{contents}', every, [])
+
+
+_OPENING = (
+    '<p class="opening" role="status">The model is being opened …</p><noscript><p class="warning">Answers are computed '
+    "in this page, which needs JavaScript.</p></noscript>"
+)
+_ALONE = "<style>body>#given,#main{max-width:70rem;margin:0 auto;padding:0 1.5rem}.contents ul{flex-wrap:wrap}</style>"
+
+
+def _fill(title: str, policy: str, main: str, sections: Iterable[tuple[str, str, str]], scripts: Iterable[str]) -> str:
+    """The shell, with what stands in it."""
     from ingenuo import __version__
 
-    connect = "; connect-src 'self'" if data.get("server") else ""
     given = "".join(
         f'<section id="{escape(name)}" class="given"><h2>{escape(heading)}</h2>{body}</section>'
         for name, heading, body in sections
     )
     values = {
-        "policy": _POLICY.format(_digest(_BOOT), _digest(program()), connect),
-        "version": escape(__version__), "title": escape(str(data["title"])), "style": style(), "sections": given,
-        "data": _pack(json.dumps(data, separators=(",", ":"), allow_nan=False)), "code": packed_program(),
-        "boot": _BOOT,
+        "policy": _POLICY.format(policy), "version": escape(__version__), "title": escape(title), "style": style(),
+        "main": main, "sections": given, "scripts": "".join(f"{each}\n" for each in scripts),
     }  # fmt: skip
     return re.sub(r"\{(\w+)\}", lambda found: values[found[1]], _template())
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -21,13 +20,12 @@ from ingenuo.evaluation.reliability import Reliability
 from ingenuo.explanation.explain import describe_columns, explain
 from ingenuo.explanation.nomogram import nomogram
 from ingenuo.explanation.strongest import strongest
-from ingenuo.page import page
+from ingenuo.page import page, unasked
 from ingenuo.rows import checks
 from ingenuo.rows.rows import OURS, is_stream, take_rows
 from ingenuo.rows.schema import FAMILIES, Schema, column_name
 from ingenuo.rows.source import Source, open_source
 from ingenuo.rows.streams import draw_rows, target_and_weight
-from ingenuo.show import page as static
 from ingenuo.show import plots
 from ingenuo.show.format import count, listed, percent, sentence, shortened
 from ingenuo.show.page import drawing, svg, template
@@ -134,24 +132,15 @@ def report(
         }
     macros = template("report.html").module
     parts = [(at, head, str(getattr(macros, at)(**data))) for at, (head, data) in sections.items() if data is not None]
-    parts, heading = limited(parts), shortened(title or facts, 200)
+    (first, head, body), *others = limited(parts)
+    parts, heading = [(first, head, f"<style>{STYLE}{_PRINTED}</style>{body}"), *others], shortened(title or facts, 200)
     try:
         if hasattr(model, "schema_") and schema_of(model) is None:
             raise InputError(f"a {name} reads sequences of words, and a page asks by columns")
         about = {"rows": known.get("rows")}
-        styles = f"<style>{STYLE}{_PRINTED}</style>"
-        styled = [(at, head, f"{styles}{body}" if at == "summary" else body) for at, head, body in parts]
-        return page(model, title=heading, about=about, evaluation=_answers(model, found, seed), sections=styled)
+        return page(model, title=heading, about=about, evaluation=_answers(model, found, seed), sections=parts)
     except (InputError, KindError) as error:  # it has no sheet, or too large a one
-        return _static(heading, sentence(error), parts)
-
-
-def _static(heading: str, reason: str, parts: Sequence[tuple[str, str, str]]) -> str:
-    """The page without a model that answers, and why it does not."""
-    section = template("report.html").module.section
-    body = "\n".join(str(section(*part)) for part in parts)
-    why = f'<p class="how">{escape(f"The model cannot be asked on this page. {reason}")}</p>'
-    return static.page(heading, f"{why}\n{body}", {at: head for at, head, _ in parts})
+        return unasked(heading, f"The model cannot be asked on this page. {sentence(error)}", parts)
 
 
 def limited(sections: Sequence[tuple[str, str, str]]) -> list[tuple[str, str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from html import escape, unescape
@@ -18,11 +18,11 @@ from ingenuo.show.table import STYLE, PrintedTable
 from ingenuo.tally.container import replace_file
 
 
-def page(title: str, body: str, contents: Mapping[str, str] | None = None) -> str:
-    """A whole page of HTML around what is to be shown; the contents are headings by the names of their sections."""
+def page(title: str, body: str) -> str:
+    """A whole page of HTML around what is to be shown."""
     import ingenuo
 
-    return str(template("page.html").render(title=title, body=body, contents=contents, tables=STYLE, ingenuo=ingenuo))
+    return str(template("page.html").render(title=title, body=body, tables=STYLE, ingenuo=ingenuo))
 
 
 class Frame:
