@@ -20,7 +20,7 @@ export function Verdict({ app, ghost }) {
   const calibrated = before && before.some((p, k) => Math.abs(p - answer.posterior[k]) > 5e-4);
   return html`<section class=${`verdict${ghost ? " previewed" : ""}${all ? " all" : ""}`} aria-labelledby="verdict-head">
     <h2 id="verdict-head"><span class="hidden">${say("Answer")}: </span><span class="best" dir="auto"><${Swatch} k=${best} />${shortened(label(best), 80)}</span> <span class="chance">${percent(answer.posterior[best])}</span></h2>
-    <div class="posterior" role="list" style=${`--n:${shown.length};--name:${Math.min(24, Math.max(5, ...shown.map((k) => label(k).length)))}ch`}>${[...shown].sort((a, b) => a - b).map((k) => html`<div role="listitem" class=${`class-row${k === best ? " is-best" : ""}`} key=${k} style=${`--rank:${rank.get(k)}`}>
+    <div class="posterior" role="list" style=${`--n:${shown.length};--name:${Math.min(28, 1.2 * Math.max(5, ...shown.map((k) => label(k).length)))}ch`}>${[...shown].sort((a, b) => a - b).map((k) => html`<div role="listitem" class=${`class-row${k === best ? " is-best" : ""}`} key=${k} style=${`--rank:${rank.get(k)}`}>
       <span class="class-name" dir="auto" title=${label(k).length > 14 ? shortened(label(k), 400) : undefined}>${shortened(label(k), 60)}</span>
       <${Bar} k=${k} share=${answer.posterior[k]} before=${calibrated ? before[k] : null} ghost=${ghost ? ghost.posterior[k] : null} />
       <span class="n" title=${String(answer.posterior[k])}>${percent(ghost ? ghost.posterior[k] : answer.posterior[k])}</span></div>`)}</div>
@@ -31,7 +31,7 @@ export function Verdict({ app, ghost }) {
 function note(app, calibrated) {
   const [a, b] = app.pair, { posterior } = app.answer, each = Math.log(posterior[a]) - Math.log(posterior[b]);
   if (a === b) return "";
-  const bet = Object.keys(app.row).length === 0 ? say("Nothing is known yet: the shares of the classes") : say("{odds} for {a} against {b}", { odds: odds(each), a: shortened(app.label(a), 40), b: shortened(app.label(b), 40) });
+  const bet = Object.keys(app.row).length === 0 ? say("Nothing is known yet.") : say("{odds} for {a} against {b}", { odds: odds(each), a: shortened(app.label(a), 40), b: shortened(app.label(b), 40) });
   return calibrated ? html`${bet} <span class="legend"><i class="before"></i>${say("before calibration")}</span>` : bet;
 }
 
@@ -114,7 +114,7 @@ function Arithmetic({ app }) {
         ${Math.abs(apart) > 1e-6 ? html`<tr class="rest"><th scope="row" colspan="2">${say("what is of no single column")}</th><td class="odds-cell"><${Odds} value=${apart} most=${most} pair=${pair} /></td><td class="n">${signed(apart)}</td></tr>` : null}
         <tr class="total"><th scope="row">${say("sum")}</th><td class="value">${odds(total)}</td><td class="odds-cell"><${Odds} value=${total} most=${most} pair=${pair} /></td><td class="n">${signed(total)}</td></tr>
         ${answer.before ? html`<tr class="total after"><th scope="row">${say("after calibration")}</th><td class="value">${odds(final)}</td><td class="odds-cell"><${Odds} value=${final} most=${most} pair=${pair} /></td><td class="n">${signed(final)}</td></tr>` : null}</tfoot></table></div>
-    ${seen.length ? html`<p class="how">${seen.map((factor) => `${shortened(factor.name, 40)} ${shortened(factor.value, 40)}: ${factor.note}`).join("; ")}.</p>` : null}
+    ${seen.length ? html`<p class="how">${seen.map((factor) => `${shortened(factor.name, 40)}${model.columns[factor.column].kind === "text" ? "" : ` ${shortened(factor.value, 40)}`}: ${factor.note}`).join("; ")}.</p>` : null}
     ${unknown.length ? html`<p class="how">${say("Unknown, and left out: {names}.", { names: unknown.slice(0, NAMED).map((factor) => shortened(factor.name, 40)).join(", ") + (unknown.length > NAMED ? ` ${say("and {n} more", { n: unknown.length - NAMED })}` : "") })}</p>` : null}
     <${Numbers} app=${app} lines=${[...prior, ...others]} />
   </div>`;
