@@ -9,38 +9,51 @@ function open_members({ members }, ctx) {
   return members.map(({ name, weight, at, classes, scorer }) => ({ name, weight, at, scorer: ctx.scorer(scorer, classes.length, classes) }));
 }
 
-const mean = (numbers) => numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
-const largest = (numbers) => numbers.reduce((most, each) => Math.max(most, Math.abs(each)), 0);
+function mean(numbers) {
+  let sum = 0;
+  for (const each of numbers) sum += each;
+  return sum / numbers.length;
+}
+
+function largest(numbers) {
+  let most = 0;
+  for (const each of numbers) most = Math.max(most, Math.abs(each));
+  return most;
+}
 
 // What each column says to each member, weighted, less the mean over the classes (show/arithmetic.py, pool_factors). What
 // a member says that is no sum over columns, and what the vote does not hear of it, are lines of their own.
 function pool(members, said, { shifts, least }, K) {
   const lines = new Map(), scale = Math.max(...said.map(({ own }) => largest(own)));
-  const add = (m, { column, of, name, value }, logs) => {
-    const key = JSON.stringify([of, name]), middle = mean(logs);
-    if (!lines.has(key)) lines.set(key, { column, of, name, value, shares: members.map(() => new Float64Array(K)) });
-    const line = lines.get(key);
-    for (let k = 0; k < K; k++) line.shares[m][k] += members[m].weight * (logs[k] - middle);
+  const line_of = (key, { column, of, name, value }) => {
+    let line = lines.get(key);
+    if (!line) lines.set(key, (line = { column, of, name, value, logs: new Float64Array(K), note: null, shares: members.map(() => new Float64Array(K)) }));
+    return line;
   };
-  const alone = (name) => ({ column: null, of: null, name, value: "" });
+  const add = (m, line, logs) => {
+    const middle = mean(logs), { weight } = members[m], share = line.shares[m];
+    for (let k = 0; k < K; k++) share[k] += weight * (logs[k] - middle);
+  };
+  const alone = (name) => line_of(`\n${name}`, { column: null, of: null, name, value: "" });
+  const prior = alone("prior"), own_of = new Float64Array(K);
   said.forEach(({ factors, own, heard }, m) => {
-    const rest = Float64Array.from(own);
+    const { at } = members[m], rest = Float64Array.from(own);
     factors.forEach((factor, number) => {
       if (factor.logs === null) return;
-      const logs = Float64Array.from(members[m].at, (at) => Math.max(at < 0 ? 0 : factor.logs[at], LEAST));
-      add(m, number === 0 ? alone("prior") : factor, logs);
-      for (let k = 0; k < K; k++) rest[k] -= logs[k];
+      for (let k = 0; k < K; k++) {
+        own_of[k] = at[k] < 0 ? 0 : Math.max(factor.logs[at[k]], LEAST);
+        rest[k] -= own_of[k];
+      }
+      add(m, number === 0 ? prior : line_of(`${factor.of ?? ""}\n${factor.name}`, factor), own_of);
     });
     if (Math.max(...rest) - Math.min(...rest) > NOTHING * (1 + scale)) add(m, alone("as a whole"), rest);
     if (heard.some((each, k) => each !== own[k])) add(m, alone(`no probability below ${exp(least).toPrecision(2)}`), heard.map((each, k) => each - own[k]));
   });
-  const prior = lines.get(JSON.stringify([null, "prior"])) ?? { ...alone("prior"), shares: members.map(() => new Float64Array(K)) };
-  lines.delete(JSON.stringify([null, "prior"]));
-  const middle = mean(shifts), shift = Float64Array.from(shifts, (each) => each - middle);
-  const shifted = largest(shifts) > 0 ? [{ ...alone("shift"), logs: shift, note: null, shares: members.map(() => new Float64Array(K)) }] : [];
-  const others = [...lines.values()].filter(({ value, shares }) => value || shares.some((each) => largest(each) > NOTHING));
-  const added = [prior, ...others].map((line) => ({ ...line, note: null, logs: Float64Array.from(line.shares[0], (_, k) => line.shares.reduce((sum, each) => sum + each[k], 0)) }));
-  return [added[0], ...shifted, ...added.slice(1)];
+  for (const { logs, shares } of lines.values()) for (const share of shares) for (let k = 0; k < K; k++) logs[k] += share[k];
+  const middle = mean(shifts), shift = { column: null, of: null, name: "shift", value: "", logs: shifts.map((each) => each - middle), note: null };
+  const shifted = largest(shifts) > 0 ? [{ ...shift, shares: members.map(() => new Float64Array(K)) }] : [];
+  const others = [...lines.values()].filter((line) => line !== prior && (line.value || line.shares.some((each) => largest(each) > NOTHING)));
+  return [prior, ...shifted, ...others];
 }
 
 function vote(node, ctx) {
