@@ -9,6 +9,7 @@ import importlib
 import os
 import sys
 import tempfile
+import warnings
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,8 @@ def save_model(
         raise InputError(f"{os.fspath(path)} is there already; name a folder that is not, or remove it")
     described = _import("mlflow.models").Model() if mlflow_model is None else mlflow_model
     described.add_flavor(FLAVOUR, data=f"data/{FILE}", version=__version__, kind=type(model).__name__)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=r".*An input example was not provided")  # the schema is the signature
         file = os.path.join(folder, FILE)
         store.save(model, file)
         pyfunc.save_model(
