@@ -323,7 +323,7 @@ def make_server(session: Session, port: int, ready: Callable[[str, str], object]
     settings: dict[str, Any] = {"loop": "asyncio", "http": "h11", "ws": "none", "lifespan": "off", "interface": "asgi3"}
     config = uvicorn.Config(
         make_app(session, token, {ticket}), **settings, log_config=None, log_level="critical", access_log=False,
-        server_header=False, limit_concurrency=64, timeout_graceful_shutdown=2,
+        server_header=False, timeout_graceful_shutdown=2,
     )  # fmt: skip
     base = f"http://127.0.0.1:{port}/enter#"
     return Server(config, partial(ready, base + token, base + ticket))
