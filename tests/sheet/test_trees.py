@@ -9,6 +9,7 @@ import pytest
 import ingenuo as ing
 from ingenuo.kernels.trees import Trees
 from ingenuo.models import boosted_trees
+from ingenuo.sheet import sheet
 
 from .factors import assert_alone_as_among_others, assert_same_lines
 from .node import assert_same_bits
@@ -89,3 +90,17 @@ def test_a_table_is_answered_as_its_rows_are() -> None:
     frame, y = table(150, 3)
     bells = frame[["bell", "skew", "flag"]]
     assert_alone_as_among_others(quietly(ing.BoostedTrees(), bells, y), harsh_rows(bells, 30), bells)
+
+
+def test_a_sheet_says_between_what_numbers_lie() -> None:
+    frame, y = table(150, 2)
+    bell = frame["bell"].dropna()
+    for model in (
+        ing.BoostedTrees({"code": "category"}), ing.SoftmaxRegression({"code": "category"}, l2="auto"),
+        ing.GaussianDiscriminant("regularised", columns={"code": "category"}),
+    ):  # fmt: skip
+        columns = {each["name"]: each for each in sheet(quietly(model, frame, y)).document()["columns"]}
+        low, high = columns["bell"]["low"], columns["bell"]["high"]
+        assert low < bell.median() < high
+        assert bell.max() - bell.min() > (high - low) / 3
+        assert columns["code"]["values"] == [1, 2, 30]

@@ -448,6 +448,16 @@ class BoostedTrees(Refusals, Packed, JointAnswers):
         terms = [{**term, **self._trees.compact()}]
         return {"op": "sum", "start": start, "terms": terms, "calibrate": None, "first": "start"}
 
+    def sheet_columns(self) -> dict[Any, dict[str, Any]]:
+        """Between what numbers are cut, and the values that can be asked for."""
+        found = dict[Any, dict[str, Any]]()
+        for column in self._coding.columns:
+            if column.points is None:
+                found[column.name] = {"values": column.values.tolist()}
+            elif len(column.points) > 1:
+                found[column.name] = {"low": float(column.points[0]), "high": float(column.points[-1])}
+        return found
+
     def _factors(self, found: dict[str, Block]) -> list[Factor]:
         """What the tests of each column move the odds of each class by, from the root of each tree to its leaf."""
         codes = self._coding.encode(found, 1)

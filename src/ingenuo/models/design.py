@@ -145,6 +145,16 @@ class Design:
         found[[first for first, column in zip(self._first.tolist(), self.columns) if column.number]] = True
         return found
 
+    def sheet_columns(self) -> dict[Any, dict[str, Any]]:
+        """Between what nearly all numbers lie, three deviations from the mean; and the values that have a feature."""
+        return {
+            c.name: {"low": c.centre - 3 * c.scale, "high": c.centre + 3 * c.scale}
+            if c.number
+            else {"values": c.values.tolist()}
+            for c in self.columns
+            if c.number or len(c.values)
+        }
+
     @property
     def has_scores(self) -> bool:
         """Whether numbers are normal scores."""

@@ -288,6 +288,10 @@ class FeatureClassifier(Classifier):
             "lines": lines, "design": design, "temperature": self._chosen.temperature,
         }  # fmt: skip
 
+    def sheet_columns(self) -> dict[Any, dict[str, Any]]:
+        """What is known of the columns of which features are made."""
+        return {} if self._chosen is None else self._chosen.design.sheet_columns()
+
     def _by_column(self, X: Floats) -> Floats:
         """-½ t z_i (Σ⁻¹z)_i of the features of each column that has some: (columns, rows, classes)."""
         assert self._chosen is not None

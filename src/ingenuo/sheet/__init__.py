@@ -63,7 +63,7 @@ class Sheet:
 
         >>> import ingenuo as ing
         >>> model = ing.NaiveBayes().fit([["a", 1], ["b", 2]], ["no", "yes"])
-        >>> sheet(model).to_json()[:43]
+        >>> sheet(model).to_json()[:44]
         '{"format":"ingenuo-sheet","version":1,"model'
         """
         return json.dumps(self._document, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -146,6 +146,8 @@ def _columns(model: Any, schema: Schema, names: list[Any]) -> list[dict[str, Any
         if kind == "category":
             known = known_categories(model, name, schema)
             own["values"] = [] if known is None else [each for each in known.tolist() if each is not None]
+            if not own["values"] and part is not None:
+                own |= part
         elif part is not None:
             own |= part
         if kind == "number" and "low" not in own and name in cuts and cuts[name].points:
@@ -157,8 +159,9 @@ def _columns(model: Any, schema: Schema, names: list[Any]) -> list[dict[str, Any
 
 
 def _members(model: Any) -> list[Any]:
-    """The model, and those that it asks."""
-    return [model, *getattr(model, "estimators_", [])]
+    """The model, those that it asks, and the generative twins of these, which know more of the columns."""
+    asked = [model, *getattr(model, "estimators_", [])]
+    return [*asked, *(each.twin_ for each in asked if getattr(each, "twin_", None) is not None)]
 
 
 def _parts(model: Any) -> dict[Any, dict[str, Any]]:
@@ -166,7 +169,7 @@ def _parts(model: Any) -> dict[Any, dict[str, Any]]:
     try:
         every = evidence(model, "sheet", added=False).parts
     except (InputError, KindError):
-        return {}
+        return dict(getattr(model, "sheet_columns", dict)())
     found: dict[Any, dict[str, Any]] = {}
     for part in every:
         if part.kind == "number":
