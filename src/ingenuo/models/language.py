@@ -438,6 +438,13 @@ class LanguageModelClassifier(SequenceModel, Classifier):
         super()._check_settings()
         model.class_prior_of(self.class_prior)
 
+    def sheet_scorer(self) -> dict[str, Any]:
+        """None: a sheet adds up what single words and n-grams say."""
+        raise InputError(
+            f"a {type(self).__name__} has no sheet, from which pages and exports are made: a word counts by the words "
+            "before it; take NaiveBayes with text=Words(ngrams=(1, 2))"
+        )
+
     def _rows(self, X: Any) -> tuple[Any, int]:
         found = self._reading().sequences(texts_of(self._without_target(X)))
         return found, len(found[1])
