@@ -376,6 +376,7 @@ def test_every_width_fits_and_no_rule_of_access_is_broken(visit: Visits, pages: 
         found.page.wait_for_timeout(700)
         found.page.evaluate("document.querySelectorAll('#app details:not(.menu)').forEach((e) => e.open = true)")
         found.page.wait_for_timeout(300)
+        found.until("!document.querySelector('[aria-busy=true]')")
         result = axe.Axe().run(found.page)
         serious = [
             (each["id"], [node["html"][:150] for node in each["nodes"]][:3])
