@@ -70,7 +70,7 @@ class SQLite(Database):
         self.connection = sqlite3.connect(":memory:")
 
     def put(self, table: str, rows: pa.Table) -> None:
-        types = {"double": "REAL", "string": "TEXT", "int64": "INTEGER", "bool": "INTEGER"}
+        types = {"double": "REAL", "string": "TEXT", "large_string": "TEXT", "int64": "INTEGER", "bool": "INTEGER"}
         columns = ", ".join(f"{quoted(each.name)} {types[str(each.type)]}" for each in rows.schema)
         self.connection.execute(f"DROP TABLE IF EXISTS {quoted(table)}")
         self.connection.execute(f"CREATE TABLE {quoted(table)} ({columns})")
@@ -147,6 +147,9 @@ def spark_session(folder: Path) -> Iterator[Any]:
         "spark.driver.host": "127.0.0.1",
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.warehouse.dir": str(folder),
+        # Compiling a query takes a minute, where there is little to compute.
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     }.items():
         builder = builder.config(name, value)
     with warnings.catch_warnings():

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 import numpy as np
 
@@ -15,9 +16,9 @@ from ingenuo.errors import InputError, check_choice
 
 # What a text must look like to be a number, as a regular expression and as SQLite's GLOB.
 _NUMBER = r"^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]{1,3})?$"
-_FIGURES = 15  # decimals of so many figures, and of powers of ten up to 22, are read exactly by any reader
-_TENS = 22
-_STEP = 50  # powers of two that are multiplied by at once: as decimals they are exact
+_FIGURES = 15  # decimals of so many figures are read exactly by any reader, if a double can be exact
+_MOST = float(np.finfo(float).max)
+_STEP = 53  # powers of two that are multiplied by at once: as decimals they are exact
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,8 @@ class Dialect:
     title: str
     tested: bool = False
     quotes: tuple[str, str] = ('"', '"')  # around a name
-    escapes: bool = False  # whether a backslash has a meaning in strings, and in names
+    escapes: bool = False  # whether a backslash has a meaning in strings,
+    name_escapes: bool = False  # and in names
     prefix: str = ""  # of strings
     double: str = "DOUBLE"
     own_double: str = ""  # what the doubles of columns are cast to, if that is another type
@@ -42,14 +44,17 @@ class Dialect:
     most: str = "GREATEST"
     least: str = "LEAST"
     log: str = "LN"
+    whole: str = "FLOOR"  # gives a double
     fence: str = ""  # keeps what has a name from being computed wherever the name stands
     after: str = ""  # the same, at the end of a query
     strict: bool = False  # whether products that are too small for a double are errors
+    bare: bool = False  # whether 1e0 is a double as it stands, so that tables of constants are short
     rows: str = "VALUES"  # how a table is written; "SELECT": as selects that are put together
     booleans: tuple[str, str] = ("FALSE", "TRUE")
     spelled: tuple[str, ...] = ("false", "true")  # how those are spelled as texts
     plain_names: bool = False  # whether names have letters, digits and _ alone
     longest: int = 0  # bytes of a name; 0: as many as one likes
+    column_text: str = ""  # the type of a column of texts, if that is another
     table_end: str = ""  # of CREATE TABLE
     joins: int = 40  # tables in one join
 
@@ -61,7 +66,7 @@ class Dialect:
         if not given:
             raise InputError(f"{what} is empty; SQL has no such name")
         first, last = self.quotes
-        if self.escapes and first == "`" and self.name != "spark":
+        if self.name_escapes:
             given = given.replace("\\", "\\\\").replace("`", "\\`")
         else:
             given = given.replace(last, last * 2)
@@ -103,8 +108,14 @@ class Dialect:
             return f"CAST('{'-' if x < 0 else ''}{self.infinity}' AS {self.double})"
         if self.name == "sqlite" and not _is_short(x):
             return _as_fraction(x)
-        text = repr(x)
+        text = repr(x).removesuffix(".0")
         return f"CAST({text if 'e' in text else text + 'e0'} AS {self.double})"
+
+    def cell_of(self, literal: str) -> str:
+        """A literal in a table of constants: thousands of casts take a database seconds."""
+        if not self.bare or not literal.startswith("CAST(") or "'" in literal:
+            return literal
+        return literal.removeprefix("CAST(").removesuffix(f" AS {self.double})")
 
     def times(self, x: str, factor: float) -> str:
         """x times a constant; where the database stops at products beyond the doubles, these are written apart."""
@@ -119,8 +130,9 @@ class Dialect:
             return f"CASE WHEN ABS({x}) < {self.literal(least)} THEN {self.literal(0.0)} ELSE {plain} END"
         if size == 1:
             return plain
-        most = float(np.finfo(float).max) / size * (1 - 1e-15)
-        far = self.literal(math.copysign(math.inf, factor)), self.literal(-math.copysign(math.inf, factor))
+        most = _MOST / size * (1 - 1e-15)
+        end = math.inf if self.infinity else _MOST
+        far = self.literal(math.copysign(end, factor)), self.literal(-math.copysign(end, factor))
         high, low = self.literal(most), self.literal(-most)
         return f"CASE WHEN {x} > {high} THEN {far[0]} WHEN {x} < {low} THEN {far[1]} ELSE {plain} END"
 
@@ -171,7 +183,7 @@ class Dialect:
     def table(self, name: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         """A table of constants, for WITH."""
         if self.rows == "VALUES":
-            lines = ",\n".join(f"    ({', '.join(row)})" for row in rows)
+            lines = ",\n".join(f"    ({', '.join(map(self.cell_of, row))})" for row in rows)
             return f"{name}({', '.join(columns)}) AS (\n  VALUES\n{lines}\n)"
         first = ", ".join(f"{value} AS {column}" for value, column in zip(rows[0], columns))
         lines = " UNION ALL\n".join(f"  SELECT {each}" for each in [first, *(", ".join(row) for row in rows[1:])])
@@ -187,11 +199,9 @@ def _refuse_odd(given: str, what: str) -> None:
 
 
 def _is_short(x: float) -> bool:
-    """Whether any reader makes the same double of its decimals: few figures, and a power of ten that is exact."""
-    mantissa, _, power = repr(abs(x)).partition("e")
-    whole, _, part = mantissa.partition(".")
-    figures, exponent = len((whole + part).strip("0")), int(power or 0) - len(part)
-    return figures <= _FIGURES and abs(exponent) <= _TENS
+    """Whether its decimals are few and the double itself, so that no reader has to round them."""
+    text = Decimal(repr(x))
+    return text == Decimal(x) and len(text.normalize().as_tuple().digits) <= _FIGURES and abs(x) < 1 << _STEP
 
 
 def _as_fraction(x: float) -> str:
@@ -200,19 +210,18 @@ def _as_fraction(x: float) -> str:
     whole, exponent = int(math.ldexp(mantissa, 53)), exponent - 53
     while whole % 2 == 0:
         whole, exponent = whole // 2, exponent + 1
-    factors = []
-    sign = "/" if exponent < 0 else "*"
-    left = abs(exponent)
-    while left:
+    sign, left, factors = "/" if exponent < 0 else "*", abs(exponent), ""
+    while left or not factors:
         step = min(left, _STEP)
-        factors.append(f" {sign} {1 << step}.0")
+        factors += f" {sign} {1 << step}e0"
         left -= step
-    return f"({whole}.0{''.join(factors)})"
+    return f"({whole}{factors})"
 
 
-_DUCKDB = Dialect("duckdb", "DuckDB", tested=True, is_nan="isnan({x})", fence="NOT MATERIALIZED ")
+_DUCKDB = Dialect("duckdb", "DuckDB", tested=True, bare=True, is_nan="isnan({x})", fence="NOT MATERIALIZED ")
 _SPARK = Dialect(
-    "spark", "Spark", tested=True, quotes=("`", "`"), escapes=True, text="STRING", is_nan="isnan({x})", rows="VALUES"
+    "spark", "Spark", tested=True, quotes=("`", "`"), escapes=True, text="STRING", is_nan="isnan({x})", whole="RINT",
+    bare=True
 )
 _TSQL = "TRY_CAST({x} AS {double})"
 
@@ -236,7 +245,7 @@ DIALECTS = {
         ),
         _SPARK,
         Dialect(
-            "bigquery", "BigQuery", quotes=("`", "`"), escapes=True, double="FLOAT64", text="STRING", integer="INT64",
+            "bigquery", "BigQuery", quotes=("`", "`"), escapes=True, name_escapes=True, double="FLOAT64", text="STRING", integer="INT64",
             infinity="inf", is_nan="IS_NAN({x})", maybe="SAFE_CAST({x} AS {double})", rows="SELECT", plain_names=True,
         ),
         Dialect(
@@ -244,13 +253,13 @@ DIALECTS = {
             maybe="TRY_TO_DOUBLE(CAST({x} AS VARCHAR))", rows="SELECT", longest=255,
         ),
         Dialect(
-            "clickhouse", "ClickHouse", quotes=("`", "`"), escapes=True, double="Float64",
-            own_double="Nullable(Float64)", text="Nullable(String)", integer="Int32", infinity="inf",
+            "clickhouse", "ClickHouse", quotes=("`", "`"), escapes=True, name_escapes=True, double="Float64",
+            own_double="Nullable(Float64)", text="Nullable(String)", column_text="String", integer="Int32", infinity="inf",
             is_nan="isNaN({x})", maybe="toFloat64OrNull(toString({x}))", rows="SELECT",
             table_end=" ENGINE = MergeTree ORDER BY tuple()",
         ),
         Dialect(
-            "mysql", "MySQL", quotes=("`", "`"), text="CHAR", integer="SIGNED", escapes=True, infinity="", strict=True,
+            "mysql", "MySQL", quotes=("`", "`"), text="CHAR", column_text="VARCHAR(500)", integer="SIGNED", escapes=True, infinity="", strict=True,
             same="{x} COLLATE utf8mb4_0900_bin", spelled=("0", "1"), after="LIMIT 18446744073709551615", longest=64,
             maybe=f"CASE WHEN CAST({{x}} AS CHAR) REGEXP '{_NUMBER.replace('{', '{{').replace('}', '}}')}' "
             "THEN CAST({x} AS {double}) END", rows="SELECT",

@@ -41,6 +41,7 @@ class Query:
     dialect: Dialect
     table: str  # as SQL has it
     kept: Sequence[str] = ()  # columns of the table that the answer has too, in quotes
+    others: Sequence[str] = ()  # other tables that it reads
     _items: dict[str, _Item] = field(default_factory=dict)
     _names: dict[str, str] = field(default_factory=dict)  # by the text, so that nothing is computed twice
     _tables: dict[str, str] = field(default_factory=dict)  # what stands before all steps
@@ -48,10 +49,10 @@ class Query:
     _stage: str = "step"
 
     def __post_init__(self) -> None:
-        own = self.table.casefold()
-        while f"{self._stage}_" in own:  # what stands before the steps hides tables of the same name
+        known = " ".join([self.table, *self.kept, *self.others]).casefold()
+        while f"{self._stage}_" in known:  # what stands before the steps hides tables of the same name
             self._stage += "s"
-        self._taken |= set(re.findall(r"[a-z0-9_]+", own))
+        self._taken |= set(re.findall(r"[a-z0-9_]+", known))
 
     def column(self, name: str) -> str:
         """A column of the table, for expressions of the first step."""
@@ -100,6 +101,9 @@ class Query:
 
     def before(self, text: str, hint: str) -> str:
         """A query before all steps; returns its name."""
+        for known, own in self._tables.items():
+            if own == f"{known} AS (\n{text}\n)":
+                return known
         name = self._free(hint)
         self._tables[name] = f"{name} AS (\n{text}\n)"
         return name
@@ -151,12 +155,11 @@ class Query:
             at, source = ("r", f"{self.table} AS r") if step == 1 else ("s", f"{self._stage}_{step - 1} AS s")
             items = [f"{at}.{each}" for each in self.kept]
             joins: dict[_Join, None] = {}
-            for name, used in uses.items():
-                item = self._items[name]
-                if item.step == step:
+            for name, item in self._items.items():
+                if item.step == step and name in uses:
                     items.append(f"{self._plain(item.text)} AS {name}")
                     joins |= {item.join: None} if item.join else {}
-                elif 0 < item.step < step < used:
+                elif 0 < item.step < step < uses.get(name, 0):
                     items.append(f"s.{name}")
             lines = [f"{self._stage}_{step} AS {d.fence}(", "  SELECT", self._listed(items), f"  FROM {source}"]
             for each in joins:

@@ -67,7 +67,9 @@ def within(text: str, w: Writer) -> str:
     d, far = w.dialect, w.lit(FARTHEST)
     least = w.lit(-FARTHEST)
     clipped = f"{d.least}({d.most}({text}, {least}), {far})"
-    return case([(d.is_nan.format(x=text), least)], clipped) if d.is_nan else f"COALESCE({clipped}, {least})"
+    # Where there is no number at all, as of a row that has no answer, there is none of this either.
+    ways = [(f"{text} IS NULL", "NULL"), *([(d.is_nan.format(x=text), least)] if d.is_nan else [])]
+    return case(ways, clipped)
 
 
 def _add_terms(node: Node, w: Writer, floor: float | None) -> Texts:
@@ -215,21 +217,26 @@ def _log_odds(found: Answer, w: Writer) -> Texts:
 
 def _of_member(member: Node, w: Writer) -> Answer:
     """How a member answers; an error names it."""
-    size = len(member["classes"]) if "classes" in member else max(member["at"]) + 1
-    own = replace(w, n_classes=size, infinite=False, unbounded=False)
+    labels = [str(each) for each in member["classes"]]
+    own = replace(w, n_classes=len(labels), labels=labels, infinite=False, unbounded=False)
     try:
         return answer(member["scorer"], own)
     except InputError as refused:
         raise InputError(f"the member {member['name']!r} of the vote is not to be had in SQL: {refused}") from None
 
 
+def _at_least(log: str, least: str) -> str:
+    """The larger of two; of nothing nothing, where most databases would take the other."""
+    return case([(f"{log} < {least}", least)], log)
+
+
 def _vote(node: Node, w: Writer) -> Answer:
-    q, d = w.query, w.dialect
+    q = w.query
     least = w.lit(node["least"])
     pooled = w.logs(array(node["shifts"]).tolist(), None)
     for member in node["members"]:
         logs = _of_member(member, w).logs()
-        heard = [least if at < 0 else q.let(d.largest([logs[at], least]), "heard") for at in member["at"]]
+        heard = [least if at < 0 else q.let(_at_least(logs[at], least), "heard") for at in member["at"]]
         weight = w.lit(member["weight"])
         pooled = [f"{sum_} + {weight} * {each}" for sum_, each in zip(pooled, heard)]
     pooled = q.lets(pooled, "pooled")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from ingenuo.kernels import portable
 from ingenuo.sheet.sql.dialects import Dialect
 from ingenuo.sheet.sql.query import Query
 from ingenuo.tally.labels import spelled_value
+
+if TYPE_CHECKING:
+    from ingenuo.sheet.sql.tables import Store
 
 Node = Mapping[str, Any]
 Floats = NDArray[np.float64]
@@ -38,9 +41,9 @@ class Writer:
     query: Query
     columns: Sequence[Mapping[str, Any]]  # of the sheet
     n_classes: int
-    words: Words | None = None
-    tables: bool = False  # whether values are kept in a table
-    kept: list[tuple[str, str, str, Floats, float]] = field(default_factory=list)
+    labels: Sequence[str] = ()  # what the classes are called in a table
+    store: Store | None = None  # the table that values and words are kept in, if there is one
+    notes: list[str] = field(default_factory=list)  # what the answer does not do
     infinite: bool = False  # whether something was found that is impossible
     unbounded: bool = False  # whether sums may leave the doubles
 
@@ -57,6 +60,29 @@ class Writer:
         """A column of numbers, without what is no number."""
         name = self.name(place)
         return self.query.let(self.dialect.cell(self.query.column(name)), name)
+
+    def missing(self, place: int) -> str:
+        """Whether a column has no value in a row: a condition."""
+        name, d = self.name(place), self.dialect
+        if self.columns[place]["kind"] in ("number", "count"):
+            return f"{self.number(place)} IS NULL"
+        column = self.query.column(name)
+        ways = [(f"{column} IS NULL", "1")]
+        if d.is_nan:
+            number = d.maybe.format(x=column, double=d.own_double or d.double)
+            ways.append((d.is_nan.format(x=number), "1"))
+        return f"{self.query.let(case(ways, '0'), f'{name}_missing')} = 1"
+
+    def code(self, place: int, values: Sequence[Any], codes: Sequence[int], missing: int, rest: int) -> str:
+        """The code of a value of a category, that of what is missing, and that of all others."""
+        known = by_label(place, values, [[str(each)] for each in codes], [str(rest)], self)[0]
+        return self.query.let(case([(self.missing(place), str(missing))], known), f"{self.name(place)}_code")
+
+    def interval(self, place: int, points: Sequence[float], codes: Sequence[int], missing: int) -> str:
+        """The code of the interval that a number is in: up to the first point, above it up to the next, and so on."""
+        x = self.number(place)
+        found = piecewise(x, [self.lit(each) for each in points], [str(each) for each in codes], "<=")
+        return self.query.let(case([(f"{x} IS NULL", str(missing))], found), f"{self.name(place)}_code")
 
     def count(self, place: int) -> str:
         """A column of counts; what is missing is none."""
@@ -82,7 +108,8 @@ class Writer:
 
     def add_up(self, addends: Sequence[str], hint: str) -> str:
         """A sum from left to right."""
-        total, rest = addends[0], [*addends[1:]]
+        zero = self.lit(0.0)
+        total, rest = addends[0], [each for each in addends[1:] if each != zero]
         while len(rest) > _ADDENDS:
             some, rest = rest[:_ADDENDS], rest[_ADDENDS:]
             total = self.query.let("\n      + ".join([total, *some]), hint)
@@ -91,6 +118,11 @@ class Writer:
     def terms(self, nodes: Iterable[Node], floor: float | None) -> list[Texts]:
         """What each of some terms adds, one after another."""
         return [added for node in nodes for added in self.term(node)(node, self, floor)]
+
+    def note(self, text: str) -> None:
+        """Say once what the answer does not do."""
+        if text not in self.notes:
+            self.notes.append(text)
 
     def term(self, node: Node) -> Term:
         """How a kind of term is written."""
@@ -112,16 +144,6 @@ class Writer:
         return self.add_up(found, "length") if found else None
 
 
-@dataclass(frozen=True)
-class Words:
-    """The table of words that texts are read from."""
-
-    table: str  # as SQL has it
-    keys: Sequence[str]  # in quotes
-    column: str | None  # the column that says which text a word is of, where there are several
-    word: str
-
-
 Term = Callable[[Node, Writer, "float | None"], "list[Texts]"]
 
 
@@ -138,13 +160,16 @@ def case(branches: Sequence[tuple[str, str]], otherwise: str) -> str:
     return f"CASE {' '.join(f'WHEN {when} THEN {then}' for when, then in branches)} ELSE {otherwise} END"
 
 
-def piecewise(x: str, edges: Sequence[str], pieces: Sequence[str]) -> str:
+def piecewise(x: str, edges: Sequence[str], pieces: Sequence[str], below: str = "<") -> str:
     """The piece that a number falls into: the first below the first edge, the last from the last edge on."""
+    if not edges:
+        return pieces[0]
     if len(pieces) <= _LEVELS:
-        return case([(f"{x} < {edge}", piece) for edge, piece in zip(edges, pieces)], pieces[-1]) if edges else pieces[0]
+        return case([(f"{x} {below} {edge}", piece) for edge, piece in zip(edges, pieces)], pieces[-1])
     middle = len(pieces) // 2
-    low = piecewise(x, edges[: middle - 1], pieces[:middle])
-    return f"CASE WHEN {x} < {edges[middle - 1]} THEN {low} ELSE {piecewise(x, edges[middle:], pieces[middle:])} END"
+    low = piecewise(x, edges[: middle - 1], pieces[:middle], below)
+    high = piecewise(x, edges[middle:], pieces[middle:], below)
+    return case([(f"{x} {below} {edges[middle - 1]}", low)], high)
 
 
 def _ordered(x: float) -> int:
@@ -198,7 +223,7 @@ def bell(x: str, node: Node, w: Writer, floor: float | None) -> Texts:
 
 def unless_missing(x: str, added: Texts, w: Writer) -> list[Texts]:
     """What a number adds; what is missing adds nothing."""
-    return [[f"(CASE WHEN {x} IS NULL THEN {w.lit(0.0)} ELSE {each} END)" for each in added]]
+    return [[f"({case([(f'{x} IS NULL', w.lit(0.0))], each)})" for each in added]]
 
 
 def _gaussian(node: Node, w: Writer, floor: float | None) -> list[Texts]:
@@ -215,17 +240,19 @@ def _states(node: Node, w: Writer, floor: float | None) -> list[Texts]:
     x, points = w.number(node["column"]), array(node["points"])
     own = [w.logs(each, floor) for each in points]
     values = [w.lit(float(node["low"]) + place) for place in range(len(points))]
-    others = [w.lit(0.0)] * w.n_classes if node["means"] is None else bell(x, node, w, floor)
-    return unless_missing(x, _by_value(x, values, own, others, w, w.name(node["column"])), w)
+    hint, zeros = w.name(node["column"]), [w.lit(0.0)] * w.n_classes
+    if node["means"] is None:
+        return [[f"({each})" for each in by_value(x, values, own, zeros, w, hint)]]
+    return unless_missing(x, by_value(x, values, own, bell(x, node, w, floor), w, hint), w)
 
 
-def _by_value(x: str, values: Texts, own: Sequence[Texts], others: Texts, w: Writer, hint: str) -> Texts:
+def by_value(x: str, values: Texts, own: Sequence[Texts], others: Texts, w: Writer, hint: str) -> Texts:
     """Of each class what a value has; by a table, where there are many values."""
     if len(values) <= _FEW:
-        each = [[(value, logs[k]) for value, logs in zip(values, own)] for k in range(w.n_classes)]
+        each = [[(value, logs[k]) for value, logs in zip(values, own)] for k in range(len(others))]
         ways = [" ".join(f"WHEN {value} THEN {log}" for value, log in pairs) for pairs in each]
         return [f"CASE {x} {way} ELSE {other} END" if way else other for way, other in zip(ways, others)]
-    names = [f"l{k}" for k in range(w.n_classes)]
+    names = [f"l{k}" for k in range(len(others))]
     table = w.query.constants(["v", *names], ([value, *logs] for value, logs in zip(values, own)), f"values_{hint}")
     found = w.query.join(table, [(x, "v")], names, hint)
     return [f"COALESCE({each}, {other})" for each, other in zip(found, others)]
@@ -240,7 +267,7 @@ def _values_or(node: Node, w: Writer, floor: float | None) -> list[Texts]:
     rest = [f"{w.lit(own)} + ({each})" for own, each in zip(logs[n].tolist(), found)]
     rest = [case([(possible, _floored(each, w, floor))], infinity) for each in rest]
     values = [w.lit(float(each)) for each in node["values"]]
-    return unless_missing(x, _by_value(x, values, [w.logs(each, floor) for each in logs[:n]], rest, w, hint), w)
+    return unless_missing(x, by_value(x, values, [w.logs(each, floor) for each in logs[:n]], rest, w, hint), w)
 
 
 def _floored(text: str, w: Writer, floor: float | None) -> str:
@@ -270,7 +297,7 @@ def density(x: str, node: Node, w: Writer, hint: str) -> tuple[str, Texts]:
     values = [array(each).tolist() for each in node["values"]]
     possible = f"{x} > {w.lit(0.0)}" if name in ("log-normal", "gamma") else f"{x} >= {w.lit(first)}"
     if name in ("poisson", "negative-binomial"):
-        possible += f" AND {x} = FLOOR({x}) AND {x} <= {w.lit(LARGEST)}"
+        possible += f" AND {x} = {w.dialect.whole}({x}) AND {x} <= {w.lit(LARGEST)}"
     possible = f"({possible})"
     # Of what is impossible the formula is not asked, but some databases compute it all the same.
     at = w.query.let(f"CASE WHEN {possible} THEN {x} - {w.lit(first)} ELSE {w.lit(1.0)} END", hint)
@@ -285,7 +312,7 @@ def _log_normal(x: str, values: Sequence[Sequence[float]], w: Writer, hint: str)
     log, found = _log_of(x, w, hint), []
     for mean, deviation in zip(*values):
         apart = w.query.let(f"{log} - {w.lit(mean)}", hint)
-        square = _square(w.dialect.over(apart, deviation), w, hint)
+        square = square_of(w.dialect.over(apart, deviation), w, hint)
         less = w.lit(-portable.log(deviation))
         found.append(f"-{log} + {less} - {w.lit(_HALF_LOG_2PI)} - {w.lit(0.5)} * {square}")
     return found
@@ -436,17 +463,12 @@ def _clipped_position(x: str, node: Node, w: Writer, hint: str) -> str:
     return w.query.let(f"({clipped}) - {w.lit(node['first'])}", f"{hint}_at")
 
 
-def _clip(z: str, w: Writer) -> str:
-    d = w.dialect
-    return f"{d.least}({d.most}({z}, {w.lit(-DEVIATIONS)}), {w.lit(DEVIATIONS)})"
-
-
-def _square(z: str, w: Writer, hint: str) -> str:
-    """The square of a number of deviations."""
-    z = w.query.let(_clip(z, w), f"{hint}_z")
-    if not w.dialect.strict:
-        return f"({z} * {z})"
-    return f"(CASE WHEN ABS({z}) < {w.lit(1e-150)} THEN {w.lit(0.0)} ELSE {z} * {z} END)"
+def square_of(z: str, w: Writer, hint: str) -> str:
+    """The square of a number of deviations, no larger than the largest there is; of nothing nothing."""
+    z = w.query.let(z, f"{hint}_z")
+    ways = [(f"ABS({z}) >= {w.lit(DEVIATIONS)}", w.lit(FARTHEST))]
+    ways += [(f"ABS({z}) < {w.lit(1 / DEVIATIONS)}", w.lit(0.0))] if w.dialect.strict else []
+    return f"({case(ways, f'{z} * {z}')})"
 
 
 def _log_sum(a: str, b: str, w: Writer, hint: str) -> str:
@@ -464,7 +486,7 @@ def _smoothed(own: Texts, t: str, smoothing: Node, w: Writer, hint: str) -> Text
         return own
     d = w.dialect
     apart = w.query.let(f"{t} - {w.lit(smoothing['middle'])}", hint)
-    square = _square(d.over(apart, float(smoothing["scale"])), w, hint)
+    square = square_of(d.over(apart, float(smoothing["scale"])), w, hint)
     background = w.query.let(f"{w.lit(smoothing['peak'])} - {d.log}({w.lit(1.0)} + {square})", hint)
     logs, logs_with = array(smoothing["logs"]).tolist(), array(smoothing["logs_with"]).tolist()
     imagined = float(smoothing["log_imagined"])
@@ -494,7 +516,7 @@ def _beyond_kernel(t: str, node: Node, w: Writer, hint: str) -> Texts:
     for (a, b), (few, many), width, peak, total in rows:
         apart = w.query.let(f"{t} - {case([(below, w.lit(a))], w.lit(b))} - {w.lit(0.5)}", hint)
         own = case([(below, w.lit(few))], w.lit(many))
-        found.append(f"{own} - {w.lit(0.5)} * {_square(w.dialect.over(apart, width), w, hint)} - {w.lit(peak)} - {w.lit(total)}")
+        found.append(f"{own} - {w.lit(0.5)} * {square_of(w.dialect.over(apart, width), w, hint)} - {w.lit(peak)} - {w.lit(total)}")
     return _smoothed(found, t, node["smoothing"], w, hint)
 
 
@@ -504,7 +526,7 @@ def _beyond_mixture(t: str, node: Node, w: Writer, hint: str) -> Texts:
         rows = zip(*(array(each[name]).tolist() for name in ("means", "deviations", "constants")))
         terms = []
         for mean, deviation, constant in rows:
-            square = _square(d.over(q.let(f"{t} - {w.lit(mean)}", hint), deviation), w, hint)
+            square = square_of(d.over(q.let(f"{t} - {w.lit(mean)}", hint), deviation), w, hint)
             terms.append(q.let(f"{w.log(constant, None)} - {w.lit(0.5)} * {square}", hint))
         top = q.let(d.largest(terms), hint)
         total = q.let(" + ".join(f"({d.exp(f'({term} - {top})')})" for term in terms), hint)
@@ -547,32 +569,60 @@ def _are_numbers(values: Sequence[Any]) -> bool:
     return all(not isinstance(each, str | bool) and abs(each) <= LARGEST for each in values) and len(values) > 0
 
 
+def known_texts(values: Sequence[Any], d: Dialect) -> dict[str, int]:
+    """Texts that a database may have for values, with the place of each value; a value's own text comes first."""
+    known = {label: at for at, label in enumerate(values) if isinstance(label, str)}
+    for at, label in enumerate(values):
+        for text in spellings(label, d):
+            known.setdefault(text, at)
+    return known
+
+
+def text_of(place: int, values: Sequence[Any], w: Writer) -> str:
+    """A column as the text by which its values are known."""
+    _refuse_odd(values, w.name(place))
+    d, name, column = w.dialect, w.name(place), w.query.column(w.name(place))
+    text = w.query.let(d.as_text(column), name)
+    if _are_numbers(values):  # 3.00 of a decimal is 3
+        number = w.query.let(d.try_cell(column), name)
+        text = w.query.let(f"COALESCE({d.as_text(number)}, {text})", name)
+    return d.same.format(x=text)
+
+
 def by_label(place: int, values: Sequence[Any], own: Sequence[Texts], others: Texts, w: Writer) -> Texts:
     """Of each class what a value of a category has, by its value or as it is spelled."""
     d, name = w.dialect, w.name(place)
     _refuse_odd(values, name)
-    column = w.query.column(name)
     if _are_numbers(values):
-        x = w.query.let(d.try_cell(column), name)
-        return _by_value(x, [w.lit(float(each)) for each in values], own, others, w, name)
-    x = w.query.let(d.as_text(column), name)
-    known: dict[str, Texts] = {}
-    for label, logs in zip(values, own):
-        if isinstance(label, str):
-            known[label] = logs
-    for label, logs in zip(values, own):
-        for text in spellings(label, d):
-            known.setdefault(text, logs)
+        x = w.query.let(d.try_cell(w.query.column(name)), name)
+        return by_value(x, [w.lit(float(each)) for each in values], own, others, w, name)
+    known = known_texts(values, d)
     texts = [d.string(each, f"a value of column {name!r}") for each in known]
-    return _by_value(d.same.format(x=x), texts, list(known.values()), others, w, name)
+    return by_value(text_of(place, values, w), texts, [own[at] for at in known.values()], others, w, name)
 
 
 def _category(node: Node, w: Writer, floor: float | None) -> list[Texts]:
+    if not len(node["values"]):
+        return []
+    if w.store is not None:
+        return w.store.category(node, w, floor)
     own = [w.logs(each, floor) for each in array(node["logs"])]
     zeros = [w.lit(0.0)] * w.n_classes
-    if not own:
-        return []
     return [[f"({each})" for each in by_label(node["column"], list(node["values"]), own, zeros, w)]]
+
+
+def _words(node: Node, w: Writer, floor: float | None) -> list[Texts]:
+    if w.store is None:
+        raise InputError(
+            f"column {w.name(node['column'])!r} is a text, whose words a query reads from a table of words that you "
+            "cut; ask for style='tables'"
+        )
+    return w.store.words_of(node, w)
+
+
+def _count_words(node: Node, w: Writer) -> str:
+    assert w.store is not None, "where words are added, there is a table of them"
+    return w.store.length(node, w)
 
 
 # Counts.
@@ -592,10 +642,15 @@ def _counts(node: Node, w: Writer, floor: float | None) -> list[Texts]:
     return found
 
 
+def _is_there(column: int, node: Node, w: Writer) -> str:
+    """Whether a thing is there: a condition."""
+    return f"{w.count(column)} {'>' if 'above' in node else '<>'} {w.lit(node.get('above', 0.0))}"
+
+
 def _presence(node: Node, w: Writer, floor: float | None) -> list[Texts]:
     """Things that are there or not; where some are certain, that they are not there is impossible."""
     zero = w.lit(0.0)
-    there = [f"{w.count(column)} <> {zero}" for column in node["columns"]]
+    there = [_is_there(column, node, w) for column in node["columns"]]
     if node["odds"] is not None:
         found = [[w.lit(each) for each in array(node["start"]).tolist()]]
         odds = array(node["odds"])
@@ -621,6 +676,11 @@ def _presence(node: Node, w: Writer, floor: float | None) -> list[Texts]:
 
 def _count_things(node: Node, w: Writer) -> str:
     return w.add_up([w.count(column) for column in node["columns"]], "length")
+
+
+def _count_above(node: Node, w: Writer) -> str:
+    one, zero = w.lit(1.0), w.lit(0.0)
+    return w.add_up([f"({case([(_is_there(each, node, w), one)], zero)})" for each in node["columns"]], "length")
 
 
 # Terms to the power of a weight.
@@ -652,8 +712,10 @@ def _weighted_length(node: Node, w: Writer) -> str | None:
 TERMS: dict[str, Term] = {
     "gaussian": _gaussian, "silent": _nothing, "states": _states, "values or": _values_or, "formula": _formula,
     "bounded formula": _bounded_formula, "curve": _curve, "category": _category, "counts": _counts,
-    "presence": _presence, "weighted": _weighted,
+    "presence": _presence, "presence above": _presence, "weighted": _weighted,
+    "words": _words,
 }  # fmt: skip
 LENGTHS: dict[str, Callable[[Node, Writer], str | None]] = {
-    "counts": _count_things, "presence": _count_things, "weighted": _weighted_length,
+    "counts": _count_things, "presence": _count_things, "presence above": _count_above, "weighted": _weighted_length,
+    "words": _count_words,
 }  # fmt: skip
