@@ -15,7 +15,7 @@
 //   <Swatch k app />            the small square before the name of a class
 //   <Bar k share before ghost />   one bar of a probability, from 0 to 1, that slides
 //   <Odds value most app pair />   one bar of log odds around a middle: to the right for pair[0], to the left for pair[1]
-import { html, useCallback, useEffect, useRef, useState } from "./vendor/preact.mjs";
+import { html, useCallback, useRef, useState } from "./vendor/preact.mjs";
 import { say } from "./language.mjs";
 
 export const COLOURS = 8;
@@ -192,14 +192,4 @@ export function Odds({ value, most, pair }) {
   const k = value < 0 ? pair[1] : pair[0], size = most > 0 ? Math.min(Math.abs(value) / most, 1) : Math.abs(value) === Infinity ? 1 : 0;
   const { class: name, style } = paint(k);
   return html`<span class="odds" aria-hidden="true"><i class=${`${name} ${value < 0 ? "less" : "more"}`} style=${`${style};transform:scaleX(${size})`}></i></span>`;
-}
-
-// Calls back when the page is about to be printed, and once it was.
-export function usePrint(change) {
-  useEffect(() => {
-    const before = () => change(true), after = () => change(false);
-    addEventListener("beforeprint", before);
-    addEventListener("afterprint", after);
-    return () => { removeEventListener("beforeprint", before); removeEventListener("afterprint", after); };
-  }, []);
 }
