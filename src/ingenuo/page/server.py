@@ -56,7 +56,7 @@ fetch("/v1/enter", {method: "POST", headers: {"content-type": "application/json"
 _DOOR = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>ingenuo</title>
 <meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" content="light dark">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'sha256-{digest}';
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; script-src 'sha256-{digest}';
 connect-src 'self'; base-uri 'none'; form-action 'none'"><link rel="icon" href="data:,"></head>
 <body><p id="said">The model is being opened …</p><noscript>The page needs JavaScript.</noscript>
 <script>{script}</script></body></html>

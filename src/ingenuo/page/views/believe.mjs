@@ -58,7 +58,7 @@ export function reliability(sure, right) {
   return { bins: found, error };
 }
 
-// How many rows of a class, and of the others, are at or above each threshold: of all rows, and of rows drawn anew with return.
+// How many rows of a class, and of the others, are at or above each threshold: of all rows, and of rows drawn again with return.
 export function above(shares, truths) {
   const n = shares.length, place = shares.map((p) => Math.min(STEPS, Math.floor(p * STEPS + 1e-9)));
   const count = (draw) => {
