@@ -178,7 +178,7 @@ def quoted(name: str) -> str:
 
 
 def arrow_of(rows: Rows, numbers: Sequence[str], others: Sequence[str]) -> pa.Table:
-    """Rows as a table with an id: columns of doubles, of which every second one that is missing is NaN, and of texts."""
+    """Rows as a table with an id: columns of doubles, of which every second missing one is NaN, and of texts."""
     nothing = [None if i % 2 else float("nan") for i in range(len(rows))]
     columns: dict[str, Any] = {"id": pa.array(range(len(rows)), pa.int64())}
     for name in numbers:

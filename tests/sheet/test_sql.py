@@ -16,13 +16,14 @@ import pytest
 import ingenuo as ing
 from ingenuo.errors import InputError, KindError
 from ingenuo.sheet import sheet
-from ingenuo.sheet.sql import DIALECTS, sql, statements
+from ingenuo.sheet.sql import sql, statements
+from ingenuo.sheet.sql.dialects import DIALECTS
 from ingenuo.text.tokens import tokens
 
 from .databases import NAMES, Database, arrow_of, by_id, database
 from .test_networks import harsh_rows as harsh_rows_of_networks
 from .test_networks import table as dependent
-from .test_sheet import CALIBRATORS, COUNTS, HOSTILE, fitted, harsh_rows, table
+from .test_sheet import CALIBRATORS, COUNTS, fitted, harsh_rows, table
 
 LEAST = 1e-300  # below, posteriors are this near in all
 CODE = {"code": "category"}
@@ -151,7 +152,7 @@ def with_gaps(classes: int) -> list[Case]:
     frame, y = table(300, classes)
     numbers, rows = frame[["bell", "skew", "often 0"]], harsh_rows(frame, 30)
     whole = [{k: v for k, v in row.items() if k in numbers and abs(v) < 1e6} for row in rows]
-    whole += [row for row in frame.dropna().head(20)[[*numbers]].to_dict("records")]
+    whole += list(frame.dropna().head(20)[[*numbers]].to_dict("records"))
     seen = [{k: None if v != v else v for k, v in row.items()} for row in frame.head(40).to_dict("records")]
     hanging, labels = dependent(300, classes)
     asked = [*harsh_rows_of_networks(hanging), *hanging.dropna().head(40).to_dict("records")]
@@ -312,10 +313,13 @@ def test_nul_and_half_characters_are_refused_in_one_sentence(dialect: str) -> No
 
 def test_values_are_known_by_their_spelling(engine: Database) -> None:
     """Whole numbers in columns of doubles, decimals as texts, and what is no number where numbers are known."""
-    X = pd.DataFrame({"code": [1, 2, 30, 1, 2, 30], "flag": [True, False, True, False, True, True], "size": list("abcabc")})
+    X = pd.DataFrame(
+        {"code": [1, 2, 30, 1, 2, 30], "flag": [True, False, True, False, True, True], "size": list("abcabc")}
+    )
     model = ing.NaiveBayes({"code": "category", "flag": "category"}).fit(X, ["u", "v", "u", "v", "u", "v"])
     expected = {
-        code: model.predict_proba(pd.DataFrame({"code": [code], "flag": [True], "size": ["a"]}))[0, 0] for code in (1, 30)
+        code: model.predict_proba(pd.DataFrame({"code": [code], "flag": [True], "size": ["a"]}))[0, 0]
+        for code in (1, 30)
     }
     asked: dict[str, pa.Array] = {
         "doubles": pa.array([1.0, 30.0, None], pa.float64()),
@@ -326,7 +330,12 @@ def test_values_are_known_by_their_spelling(engine: Database) -> None:
         made = statements(sheet(model), dialect=engine.name, key="id", style=style)
         for name, codes in asked.items():
             flags = pa.array([True] * 3) if name != "texts" else pa.array(["True"] * 3)
-            given = {"id": pa.array([0, 1, 2], pa.int64()), "code": codes, "flag": flags, "size": pa.array(["a", "a", "z"])}
+            given = {
+                "id": pa.array([0, 1, 2], pa.int64()),
+                "code": codes,
+                "flag": flags,
+                "size": pa.array(["a", "a", "z"]),
+            }
             drop(engine)
             engine.put("rows", pa.table(given))
             found = by_id(ask(engine, made))
@@ -435,7 +444,9 @@ def test_values_in_a_table_are_answered_with_the_same_bits(engine: Database, cla
     engine.put("rows", arrow_of(case.rows, ["bell", "skew", "flag", "often 0", "many"], ["word </script>", "code"]))
     answered = by_id(ask(engine, statements(found, dialect=engine.name, style="tables", key="id", joint=True)))
     joints = [case.model.answer_row({k: v for k, v in row.items() if v is not None})[0] for row in case.rows]
-    assert np.array_equal(np.column_stack([answered[f"joint({label})"] for label in found.classes]), np.array(joints) + 0.0)
+    assert np.array_equal(
+        np.column_stack([answered[f"joint({label})"] for label in found.classes]), np.array(joints) + 0.0
+    )
     drop(engine)
 
 
@@ -492,7 +503,12 @@ PARSED = {"postgres": "postgres", "tsql": "tsql"}
 def test_every_dialect_is_parsed(dialect: str, style: str) -> None:
     sqlglot = pytest.importorskip("sqlglot")
     frame, y = table(150, 2)
-    models = [fitted(frame, y), fitted(frame, y, calibration="isotonic"), fitted(frame, y, numbers="kernel"), linear(2)[1].model]
+    models = [
+        fitted(frame, y),
+        fitted(frame, y, calibration="isotonic"),
+        fitted(frame, y, numbers="kernel"),
+        linear(2)[1].model,
+    ]
     for model in [*models, nasty_model()]:
         made = statements(sheet(model), dialect=dialect, style=style, key="id", table=["own", "rows"])
         for each in made:
@@ -505,7 +521,9 @@ def test_sqlite_reads_every_double_as_it_was() -> None:
 
     rng = np.random.default_rng(0)
     bits = rng.integers(-(2**63), 2**63 - 1, 20000).view(np.float64)
-    given = np.concatenate([bits[np.isfinite(bits)], rng.normal(size=20000), np.log(rng.random(20000)), [5e-324, 0.1, -0.0]])
+    given = np.concatenate(
+        [bits[np.isfinite(bits)], rng.normal(size=20000), np.log(rng.random(20000)), [5e-324, 0.1, -0.0]]
+    )
     connection = sqlite3.connect(":memory:")
     for part in np.array_split(given, 60):
         row = connection.execute(f"SELECT {', '.join(map(DIALECTS['sqlite'].literal, part))}").fetchone()

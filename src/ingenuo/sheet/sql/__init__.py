@@ -10,15 +10,15 @@ from typing import Any
 
 from ingenuo.errors import InputError, KindError, check_choice
 from ingenuo.sheet import Sheet
-from ingenuo.sheet.sql.dialects import DIALECTS, Dialect, dialect_of
+from ingenuo.sheet.sql import features, numbers, scorers, terms
+from ingenuo.sheet.sql.dialects import Dialect, dialect_of
 from ingenuo.sheet.sql.query import Query
-from ingenuo.sheet.sql import features, scorers, terms
 from ingenuo.sheet.sql.scorers import Answer, answer
 from ingenuo.sheet.sql.tables import Store
 from ingenuo.sheet.sql.terms import Writer
 
-terms.TERMS.update(features.TERMS)
-scorers.SCORERS.update(features.SCORERS)
+TERMS = {**numbers.TERMS, **terms.TERMS, **features.TERMS}
+SCORERS = {**scorers.SCORERS, **features.SCORERS}
 STYLES = "select", "tables"
 
 
@@ -66,9 +66,7 @@ def sql(
     >>> print(sql(sheet(model), table="people", key="id").splitlines()[-1])
     FROM step_6 AS s;
     """
-    own = statements(
-        sheet, dialect=dialect, style=style, table=table, key=key, words=words, name=name, joint=joint
-    )
+    own = statements(sheet, dialect=dialect, style=style, table=table, key=key, words=words, name=name, joint=joint)
     return ";\n".join(own) + ";\n"
 
 
@@ -98,7 +96,7 @@ def statements(
         store = Store(d, d.name_of(f"{name}_terms"), d.path_of(words), keys, texts)
     kept = [d.name_of(each, f"the name of column {each[:40]!r}") for each in keys]
     query = Query(d, d.path_of(table), kept, [] if store is None else [store.table, store.words])
-    writer = Writer(query, sheet.columns, len(labels), labels, store)
+    writer = Writer(query, sheet.columns, len(labels), labels, TERMS, SCORERS, store)
     found = answer(sheet.scorer, writer)
     body, head = query.write(_outputs(sheet, found, query, keys, joint)), _head(sheet, d, writer.notes)
     if store is None:
@@ -113,13 +111,12 @@ def _texts(sheet: Sheet) -> list[dict[str, Any]]:
 
 def _head(sheet: Sheet, d: Dialect, notes: Sequence[str]) -> str:
     run = "" if d.tested else "; not run here: written as the manual of the database has it"
-    lines = [f"{sheet.kind} {sheet.digest[:12]}, for {d.title}{run}", *(f"{note[:1].upper()}{note[1:]}." for note in notes)]
+    said = [f"{note[:1].upper()}{note[1:]}." for note in notes]
+    lines = [f"{sheet.kind} {sheet.digest[:12]}, for {d.title}{run}", *said]
     return "\n".join("-- " + " ".join(line.split()) for line in lines)  # one line each, whatever columns are called
 
 
-def _outputs(
-    sheet: Sheet, found: Answer, query: Query, taken: Sequence[str], joint: bool
-) -> list[tuple[str, str]]:
+def _outputs(sheet: Sheet, found: Answer, query: Query, taken: Sequence[str], joint: bool) -> list[tuple[str, str]]:
     """The class, its probability, the probability of each class, and the log joints: expressions and their names."""
     d = query.dialect
     labels, posteriors = [d.value(label) for label in sheet.classes], found.posteriors()

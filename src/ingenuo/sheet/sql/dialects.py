@@ -14,7 +14,7 @@ import numpy as np
 
 from ingenuo.errors import InputError, check_choice
 
-# What a text must look like to be a number, as a regular expression and as SQLite's GLOB.
+# What a text must look like to be a number.
 _NUMBER = r"^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]{1,3})?$"
 _FIGURES = 15  # decimals of so many figures are read exactly by any reader, if a double can be exact
 _MOST = float(np.finfo(float).max)
@@ -66,11 +66,10 @@ class Dialect:
         if not given:
             raise InputError(f"{what} is empty; SQL has no such name")
         first, last = self.quotes
-        if self.name_escapes:
-            given = given.replace("\\", "\\\\").replace("`", "\\`")
-        else:
-            given = given.replace(last, last * 2)
-        return f"{first}{given}{last}"
+        escaped = (
+            given.replace("\\", "\\\\").replace("`", "\\`") if self.name_escapes else given.replace(last, last * 2)
+        )
+        return f"{first}{escaped}{last}"
 
     def path_of(self, given: str | Sequence[str]) -> str:
         """The name of a table: a text is one name, several are joined by dots."""
@@ -218,35 +217,32 @@ def _as_fraction(x: float) -> str:
     return f"({whole}{factors})"
 
 
-_DUCKDB = Dialect("duckdb", "DuckDB", tested=True, bare=True, is_nan="isnan({x})", fence="NOT MATERIALIZED ")
-_SPARK = Dialect(
-    "spark", "Spark", tested=True, quotes=("`", "`"), escapes=True, text="STRING", is_nan="isnan({x})", whole="RINT",
-    bare=True
+_FIGURES_ONLY = _NUMBER.replace("{", "{{").replace("}", "}}")  # within a template
+_SQLITE = (
+    "CASE WHEN TYPEOF({x}) IN ('integer', 'real') OR (TYPEOF({x}) = 'text' AND {x} GLOB '*[0-9]*' "
+    "AND {x} NOT GLOB '*[^-0-9.eE+]*') THEN CAST({x} AS REAL) END"
 )
-_TSQL = "TRY_CAST({x} AS {double})"
-
 DIALECTS = {
     each.name: each
     for each in (
-        _DUCKDB,
+        Dialect("duckdb", "DuckDB", tested=True, bare=True, is_nan="isnan({x})", fence="NOT MATERIALIZED "),
         Dialect(
-            "sqlite", "SQLite", tested=True, double="REAL", text="TEXT", same="{x} COLLATE BINARY", most="MAX", least="MIN",
-            fence="MATERIALIZED ", booleans=("0", "1"), spelled=("0", "1"),
-            number="CASE WHEN TYPEOF({x}) IN ('integer', 'real') OR (TYPEOF({x}) = 'text' AND {x} GLOB '*[0-9]*' "
-            "AND {x} NOT GLOB '*[^-0-9.eE+]*') THEN CAST({x} AS REAL) END",
-            maybe="CASE WHEN TYPEOF({x}) IN ('integer', 'real') OR (TYPEOF({x}) = 'text' AND {x} GLOB '*[0-9]*' "
-            "AND {x} NOT GLOB '*[^-0-9.eE+]*') THEN CAST({x} AS REAL) END",
+            "sqlite", "SQLite", tested=True, double="REAL", text="TEXT", same="{x} COLLATE BINARY", most="MAX",
+            least="MIN", fence="MATERIALIZED ", booleans=("0", "1"), spelled=("0", "1"), number=_SQLITE, maybe=_SQLITE,
         ),
         Dialect(
             "postgres", "PostgreSQL", tested=True, double="double precision", text="text",
             is_nan="{x} = CAST('NaN' AS double precision)", strict=True, after="OFFSET 0", longest=63,
-            maybe=f"CASE WHEN CAST({{x}} AS text) ~ '{_NUMBER.replace('{', '{{').replace('}', '}}')}' "
-            "THEN CAST(CAST({x} AS text) AS {double}) END",
+            maybe=f"CASE WHEN CAST({{x}} AS text) ~ '{_FIGURES_ONLY}' THEN CAST(CAST({{x}} AS text) AS {{double}}) END",
         ),
-        _SPARK,
         Dialect(
-            "bigquery", "BigQuery", quotes=("`", "`"), escapes=True, name_escapes=True, double="FLOAT64", text="STRING", integer="INT64",
-            infinity="inf", is_nan="IS_NAN({x})", maybe="SAFE_CAST({x} AS {double})", rows="SELECT", plain_names=True,
+            "spark", "Spark", tested=True, quotes=("`", "`"), escapes=True, text="STRING", is_nan="isnan({x})",
+            whole="RINT", bare=True,
+        ),
+        Dialect(
+            "bigquery", "BigQuery", quotes=("`", "`"), escapes=True, name_escapes=True, double="FLOAT64",
+            text="STRING", integer="INT64", infinity="inf", is_nan="IS_NAN({x})", maybe="SAFE_CAST({x} AS {double})",
+            rows="SELECT", plain_names=True,
         ),
         Dialect(
             "snowflake", "Snowflake", escapes=True, is_nan="{x} = CAST('NaN' AS DOUBLE)", infinity="inf",
@@ -254,20 +250,20 @@ DIALECTS = {
         ),
         Dialect(
             "clickhouse", "ClickHouse", quotes=("`", "`"), escapes=True, name_escapes=True, double="Float64",
-            own_double="Nullable(Float64)", text="Nullable(String)", column_text="String", integer="Int32", infinity="inf",
-            is_nan="isNaN({x})", maybe="toFloat64OrNull(toString({x}))", rows="SELECT",
+            own_double="Nullable(Float64)", text="Nullable(String)", column_text="String", integer="Int32",
+            infinity="inf", is_nan="isNaN({x})", maybe="toFloat64OrNull(toString({x}))", rows="SELECT",
             table_end=" ENGINE = MergeTree ORDER BY tuple()",
         ),
         Dialect(
-            "mysql", "MySQL", quotes=("`", "`"), text="CHAR", column_text="VARCHAR(500)", integer="SIGNED", escapes=True, infinity="", strict=True,
-            same="{x} COLLATE utf8mb4_0900_bin", spelled=("0", "1"), after="LIMIT 18446744073709551615", longest=64,
-            maybe=f"CASE WHEN CAST({{x}} AS CHAR) REGEXP '{_NUMBER.replace('{', '{{').replace('}', '}}')}' "
-            "THEN CAST({x} AS {double}) END", rows="SELECT",
+            "mysql", "MySQL", quotes=("`", "`"), text="CHAR", column_text="VARCHAR(500)", integer="SIGNED",
+            escapes=True, infinity="", strict=True, same="{x} COLLATE utf8mb4_0900_bin", spelled=("0", "1"),
+            after="LIMIT 18446744073709551615", longest=64, rows="SELECT",
+            maybe=f"CASE WHEN CAST({{x}} AS CHAR) REGEXP '{_FIGURES_ONLY}' THEN CAST({{x}} AS {{double}}) END",
         ),
         Dialect(
             "tsql", "SQL Server", quotes=("[", "]"), prefix="N", double="FLOAT", text="NVARCHAR(4000)",
-            integer="INT", infinity="", strict=True, same="{x} COLLATE Latin1_General_100_BIN2", log="LOG", rows="SELECT",
-            booleans=("CAST(0 AS BIT)", "CAST(1 AS BIT)"), spelled=("0", "1"), longest=128,
+            integer="INT", infinity="", strict=True, same="{x} COLLATE Latin1_General_100_BIN2", log="LOG",
+            rows="SELECT", booleans=("CAST(0 AS BIT)", "CAST(1 AS BIT)"), spelled=("0", "1"), longest=128,
         ),
     )
 }  # fmt: skip

@@ -12,8 +12,9 @@ import numpy as np
 from ingenuo.errors import InputError
 from ingenuo.families.family import IMPOSSIBLE
 from ingenuo.kernels import portable
+from ingenuo.sheet.sql.numbers import square_of
 from ingenuo.sheet.sql.scorers import Answer, normalise, within
-from ingenuo.sheet.sql.terms import Floats, Node, Term, Texts, Writer, array, by_value, case, piecewise, square_of
+from ingenuo.sheet.sql.terms import Floats, Node, Term, Texts, Writer, array, by_value, case, piecewise
 
 _REACH = 8.0  # deviations from the mean, beyond which no number counts as farther
 _CELLS = 200_000  # of one table
@@ -105,9 +106,12 @@ def _products(node: Node, w: Writer, floor: float | None) -> list[Texts]:
     features = design(node["design"], float(node["farthest"]), w)
     weights, zero = array(node["weights"]), w.lit(0.0)
     width = weights.shape[1] if weights.ndim == 2 and len(weights) else w.n_classes
-    pairs = list(zip(np.asarray(node["left"], int).tolist(), np.asarray(node["right"], int).tolist()))
+    pairs: list[tuple[int, int]] = list(
+        zip(np.asarray(node["left"], int).tolist(), np.asarray(node["right"], int).tolist())
+    )
 
     def text(at: int, weight: float) -> str:
+        """What a feature, or a product of two, adds."""
         if weight == 0:
             return zero
         if at < len(features):
@@ -116,8 +120,8 @@ def _products(node: Node, w: Writer, floor: float | None) -> list[Texts]:
         return features[left].with_other(features[right], weight, w)
 
     # The terms are added to a sum of their own, as the kernel does it.
-    own = [w.query.let(w.add_up([zero, *(text(at, float(each)) for at, each in enumerate(column))], "products"), "products")
-           for column in weights.reshape(len(weights), width).T]  # fmt: skip
+    sums = ([zero, *map(text, range(len(weights)), own.tolist())] for own in weights.reshape(len(weights), width).T)
+    own = [w.query.let(w.add_up(each, "products"), "products") for each in sums]
     return [[*([zero] * (w.n_classes - width)), *own]]
 
 
@@ -198,7 +202,10 @@ def _least_squares(node: Node, w: Writer) -> Answer:
     total = q.let(w.add_up(above, "total"), "total")
     rest = [w.lit(each) for each in array(node["shares"]).tolist()]
     shares = q.lets(
-        (case([(f"{total} > {zero}", f"{a} / {total}"), (f"{total} = {zero}", b)], "NULL") for a, b in zip(above, rest)),
+        (
+            case([(f"{total} > {zero}", f"{each} / {total}"), (f"{total} = {zero}", share)], "NULL")
+            for each, share in zip(above, rest)
+        ),
         "share",
     )
     logs = [case([(f"{each} > {zero}", f"{d.log}({each})")], w.lit(-math.inf)) for each in shares]
@@ -221,13 +228,13 @@ def _trees(node: Node, w: Writer, floor: float | None) -> list[Texts]:
             values = list(each["values"])
             codes.append(w.code(place, values, range(1, len(values) + 1), missing, rest))
             may_end.append(_ENDS in (missing, rest))
-    splits, values = np.asarray(node["splits"], np.int64).tolist(), array(node["values"])
-    values = values.reshape(len(splits), -1)
-    width, zero = values.shape[1], w.lit(0.0)
+    splits = np.asarray(node["splits"], np.int64).tolist()
+    leaves = array(node["values"]).reshape(len(splits), -1)
+    width, zero = leaves.shape[1], w.lit(0.0)
     found, first = [], 0
     for size in np.asarray(node["nodes"], np.int64).tolist():
         below = _children(splits, first, size)
-        texts = [_walk(first, below, splits, values[:, k].tolist(), codes, may_end, w) for k in range(width)]
+        texts = [_walk(first, below, splits, leaves[:, k].tolist(), codes, may_end, w) for k in range(width)]
         found.append([*([zero] * (w.n_classes - width)), *(f"({each})" for each in texts)])
         first += size
     return found

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ import numpy as np
 from ingenuo.errors import InputError
 from ingenuo.families.family import IMPOSSIBLE
 from ingenuo.kernels import portable
-from ingenuo.sheet.sql.terms import FARTHEST, Node, Texts, Writer, array, case, piecewise
+from ingenuo.sheet.sql.numbers import FARTHEST
+from ingenuo.sheet.sql.terms import Node, Texts, Writer, array, case, piecewise
 
 _LARGEST = float(np.finfo(float).max)
 
@@ -34,9 +36,10 @@ class Answer:
 
 def answer(node: Node, w: Writer) -> Answer:
     """How a scorer answers."""
-    if node["op"] not in SCORERS:
+    if node["op"] not in w.scorers:
         raise InputError(f"a scorer of the kind {node['op']!r} has no SQL; export the model to js or onnx")
-    return SCORERS[node["op"]](node, w)
+    found: Answer = w.scorers[node["op"]](node, w)
+    return found
 
 
 # Posteriors.
@@ -116,7 +119,8 @@ def calibrated(node: Node, logs: Texts, length: str | None, w: Writer) -> Answer
         even = w.lit(-portable.log(float(len(own[group]))))
         rest = case([(f"{pooled[group]} < {w.lit(-_LARGEST)}", even)], f"{log} - {pooled[group]}")
         within_group.append(q.let(f"{found[group]} + {rest}", "log"))
-    return Answer(None, within_group, q.lets((d.exp(each) for each in within_group), "share"), None, lambda: within_group)
+    shares = q.lets((d.exp(each) for each in within_group), "share")
+    return Answer(None, within_group, shares, None, lambda: within_group)
 
 
 def _pool(logs: Texts, w: Writer) -> str:
@@ -180,7 +184,7 @@ def _interpolate(x: str, curve: Sequence[Any], w: Writer) -> str:
     """Straight lines between rising knots, level beyond them."""
     knots, values = (array(each).tolist() for each in curve)
     pieces = [w.lit(values[0])]
-    for (a, b), (low, high) in zip(zip(knots, knots[1:]), zip(values, values[1:])):
+    for (a, b), (low, high) in zip(pairwise(knots), pairwise(values)):
         slope = (high - low) / (b - a)
         pieces.append(w.lit(low) if slope == 0 else f"{w.lit(slope)} * ({x} - {w.lit(a)}) + {w.lit(low)}")
     pieces.append(w.lit(values[-1]))

@@ -23,8 +23,8 @@ class Store:
     table: str  # as SQL has it
     words: str  # as SQL has it
     keys: Sequence[str]  # the columns that name a row, which the table of words has too
-    texts: Sequence[str]  # the columns of texts: where there are several, the table of words says which one a word is of
-    rows: list[tuple[str, str, str, float, float]] = field(default_factory=list)
+    texts: Sequence[str]  # the columns of texts; where there are several, the table of words says of which a word is
+    rows: list[tuple[tuple[str, str, str], tuple[float, float]]] = field(default_factory=list)
     weighted: bool = False  # whether words have weights besides
     _names: dict[int, str] = field(default_factory=dict)  # of each node what its column is called in the table
     _lengths: dict[int, tuple[Texts, str, str]] = field(default_factory=dict)  # of each node of words
@@ -33,7 +33,7 @@ class Store:
         return f"t.{self.dialect.name_of(name)}"
 
     def _name(self, node: Node, column: str) -> tuple[str, bool]:
-        """What the column of a node is called in the table, and whether that is new; members of a vote have their own."""
+        """What the column of a node is called in the table, and whether that is new: members of a vote have theirs."""
         if id(node) in self._names:
             return self._names[id(node)], False
         name, number = column, 2
@@ -43,11 +43,12 @@ class Store:
         return name, True
 
     def _add(self, column: str, value: str, w: Writer, logs: Sequence[float], weight: float = 1.0) -> None:
-        self.rows += [(column, value, label, float(log), weight) for label, log in zip(w.labels, logs)]
+        self.rows += [((column, value, label), (log, weight)) for label, log in zip(w.labels, logs)]
 
     def _of_classes(self, w: Writer, text: str, how: str) -> str:
         """A column for each class: of an expression the sum, or the largest."""
-        ways = (f"CASE WHEN {self._quoted('class')} = {self.dialect.string(label)} THEN {text} END" for label in w.labels)
+        own, string = self._quoted("class"), self.dialect.string
+        ways = (f"CASE WHEN {own} = {string(label)} THEN {text} END" for label in w.labels)
         return ",\n    ".join(f"{how}({way}) AS l{k}" for k, way in enumerate(ways))
 
     def category(self, node: Node, w: Writer, floor: float | None) -> list[Texts]:
@@ -81,7 +82,8 @@ class Store:
         found = [sums]
         if node["absent"] is not None:
             there = w.query.let(f"CASE WHEN {w.query.column(column)} IS NULL THEN 0 ELSE 1 END", f"{column}_there")
-            found.append([f"(CASE WHEN {there} = 1 THEN {w.lit(each)} ELSE {zero} END)" for each in array(node["absent"])])
+            absent = array(node["absent"]).tolist()
+            found.append([f"(CASE WHEN {there} = 1 THEN {w.lit(each)} ELSE {zero} END)" for each in absent])
         return found
 
     def length(self, node: Node, w: Writer) -> str:
@@ -89,7 +91,7 @@ class Store:
         return self._summed(node, w)[1]
 
     def _summed(self, node: Node, w: Writer) -> tuple[Texts, str, str]:
-        """Of the words of a text what they add to each class, how many they are, and the sum of their squared weights."""
+        """What the words of a text add to each class, how many they are, and the sum of their squared weights."""
         if id(node) in self._lengths:
             return self._lengths[id(node)]
         d, name = self.dialect, w.name(node["column"])
@@ -97,8 +99,8 @@ class Store:
         column, _ = self._name(node, name)
         weighted = node["norm"] is not None
         self.weighted |= weighted
-        for word, logs, weight in _logs_of_words(node, w.n_classes):
-            self._add(column, word, w, logs, weight)
+        for word, logs, own in _logs_of_words(node, w.n_classes):
+            self._add(column, word, w, logs.tolist(), own)
         keys = [d.name_of(each) for each in self.keys]
         given = ", ".join(f"w.{each} AS k{at}" for at, each in enumerate(keys))
         group = ", ".join([*(f"w.{each}" for each in keys), f"w.{d.name_of('word')}"])
@@ -134,10 +136,10 @@ class Store:
         columns += [f"{d.name_of(each)} {d.double}" for each in ("log", "weight")[: 1 + self.weighted]]
         found = [f"CREATE TABLE {self.table} ({', '.join(columns)}){d.table_end}"]
         for at in range(0, len(self.rows), _ROWS):
-            lines = [
-                f"  ({', '.join([*map(d.string, row[:3]), *(d.cell_of(d.literal(each)) for each in row[3 : 4 + self.weighted])])})"
-                for row in self.rows[at : at + _ROWS]
-            ]
+            lines = []
+            for names, numbers in self.rows[at : at + _ROWS]:
+                literals = (d.cell_of(d.literal(each)) for each in numbers[: 1 + self.weighted])
+                lines.append(f"  ({', '.join([*map(d.string, names), *literals])})")
             found.append(f"INSERT INTO {self.table} VALUES\n" + ",\n".join(lines))
         return found
 
