@@ -30,7 +30,7 @@ def completed(words: str) -> list[str]:
 
 
 def test_commands_complete() -> None:
-    assert completed("ingenuo ex") == ["plain,explain"]
+    assert completed("ingenuo ex") == ["plain,explain", "plain,export"]
     assert {line.removeprefix("plain,") for line in completed("ingenuo ")} == set(COMMANDS)
 
 

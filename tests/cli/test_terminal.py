@@ -98,6 +98,9 @@ RUNS = [
     "update m.ingenuo FILE -o moreESC.ingenuo",
     "ESC",
     "train --ESC",
+    "export m.ingenuo -o pageESC.html --rows FILE",
+    "export m.ingenuo -o noneESC.foo",
+    "open noneESC.ingenuo --no-browser",
 ]
 
 
