@@ -29,7 +29,11 @@ class Database(ABC):
 
     @abstractmethod
     def put(self, table: str, rows: pa.Table) -> None:
-        """Make a table anew."""
+        """Make a table, in place of one of the same name."""
+
+    def store(self, table: str, rows: pa.Table) -> None:
+        """Make a table that views may read."""
+        self.put(table, rows)
 
     @abstractmethod
     def ask(self, query: str) -> pa.Table:
@@ -121,6 +125,13 @@ class Spark(Database):
 
     def put(self, table: str, rows: pa.Table) -> None:
         self.session.createDataFrame(rows).createOrReplaceTempView(table)
+
+    def store(self, table: str, rows: pa.Table) -> None:
+        self.session.catalog.dropTempView(table)
+        self.session.sql(f"DROP TABLE IF EXISTS {table}")
+        # Of the files that tables are kept in, some formats have no column names with a space.
+        frame = self.session.createDataFrame(rows)
+        frame.write.mode("overwrite").option("delta.columnMapping.mode", "name").saveAsTable(table)
 
     def ask(self, query: str) -> pa.Table:
         return self.session.sql(query).toArrow()

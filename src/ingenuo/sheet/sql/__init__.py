@@ -139,6 +139,7 @@ def _names(wanted: Sequence[str], d: Dialect, taken: Sequence[str]) -> list[str]
     for name in wanted:
         if d.plain_names:
             name = "".join(letter if letter.isalnum() and letter.isascii() else "_" for letter in name)
+        name = name.replace(d.replaced[0], d.replaced[0][1:]) if d.replaced[0] else name
         name = _shortened(name, d.longest - 4 if d.longest else 0)
         free, number = name, 1
         while free.casefold() in known:

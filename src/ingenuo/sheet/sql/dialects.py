@@ -52,6 +52,7 @@ class Dialect:
     rows: str = "VALUES"  # how a table is written; "SELECT": as selects that are put together
     booleans: tuple[str, str] = ("FALSE", "TRUE")
     spelled: tuple[str, ...] = ("false", "true")  # how those are spelled as texts
+    replaced: tuple[str, str] = ("", "")  # what is replaced in strings before a query is read, and how to write it
     plain_names: bool = False  # whether names have letters, digits and _ alone
     longest: int = 0  # bytes of a name; 0: as many as one likes
     column_text: str = ""  # the type of a column of texts, if that is another
@@ -65,6 +66,11 @@ class Dialect:
         _refuse_odd(given, what)
         if not given:
             raise InputError(f"{what} is empty; SQL has no such name")
+        if self.replaced[0] and self.replaced[0] in given:
+            raise InputError(
+                f"{what} has {self.replaced[0]!r} ({given[:40]!r}), which {self.title} replaces by a setting before it "
+                "reads a query; rename it"
+            )
         first, last = self.quotes
         escaped = (
             given.replace("\\", "\\\\").replace("`", "\\`") if self.name_escapes else given.replace(last, last * 2)
@@ -87,6 +93,7 @@ class Dialect:
             given = given.replace("'", "''")
             if self.name == "postgres" and "\\" in given:  # safe whatever standard_conforming_strings is
                 given, prefix = given.replace("\\", "\\\\"), "E"
+        given = given.replace(*self.replaced) if self.replaced[0] else given
         return f"{prefix}'{given}'"
 
     # Numbers.
@@ -237,7 +244,7 @@ DIALECTS = {
         ),
         Dialect(
             "spark", "Spark", tested=True, quotes=("`", "`"), escapes=True, text="STRING", is_nan="isnan({x})",
-            whole="RINT", bare=True,
+            whole="RINT", bare=True, replaced=("${", "\\u0024{"),
         ),
         Dialect(
             "bigquery", "BigQuery", quotes=("`", "`"), escapes=True, name_escapes=True, double="FLOAT64",
@@ -262,8 +269,8 @@ DIALECTS = {
         ),
         Dialect(
             "tsql", "SQL Server", quotes=("[", "]"), prefix="N", double="FLOAT", text="NVARCHAR(4000)",
-            integer="INT", infinity="", strict=True, same="{x} COLLATE Latin1_General_100_BIN2", log="LOG",
-            rows="SELECT", booleans=("CAST(0 AS BIT)", "CAST(1 AS BIT)"), spelled=("0", "1"), longest=128,
+            integer="INT", infinity="", strict=True, same="{x} COLLATE Latin1_General_100_BIN2", log="LOG", rows="SELECT",
+            replaced=("$(", "$' + N'("), booleans=("CAST(0 AS BIT)", "CAST(1 AS BIT)"), spelled=("0", "1"), longest=128,
         ),
     )
 }  # fmt: skip
