@@ -50,7 +50,7 @@ LIMITS: dict[str, tuple[int, int]] = {
     "page": (7, 1218),
     "report": (3, 991),
     "rows": (22, 7201),
-    "sheet": (15, 3900),
+    "sheet": (15, 3990),
     "show": (7, 2165),
     "tally": (10, 2682),
     "text": (5, 1242),

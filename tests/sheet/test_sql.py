@@ -174,7 +174,10 @@ def votes(classes: int) -> list[Case]:
     rows = harsh_rows(frame, 30)
     additive = quietly(ing.BayesClassifier("additive", CODE), frame, y)
     every = quietly(ing.BayesClassifier(columns=CODE), frame, y)
-    return [Case("additive", additive, rows, 1e-11), Case("auto", every, rows, 1e-11)]
+    members = [("plain", ing.NaiveBayes(CODE)), ("trees", ing.BoostedTrees(CODE))]
+    optimal = quietly(ing.BayesOptimalClassifier(members), frame, y)
+    cases = [("additive", additive), ("auto", every), ("average", optimal)]
+    return [Case(name, model, rows, 1e-11) for name, model in cases]
 
 
 THEMES = [gaussians, curves, formulas, calibrated, counts, linear, votes]
@@ -193,9 +196,11 @@ def answers(engine: Database, model: Any, rows: list[dict[str, Any]], **settings
 def assert_same_answers(engine: Database, case: Case, gaps: bool = False) -> None:
     """Joints as near as the case says, and posteriors within 2 ulp; with gaps some rows may have no answer."""
     given = [{name: value for name, value in row.items() if value is not None} for row in case.rows]
-    joints, posteriors = (np.array(each) for each in zip(*(case.model.answer_row(row) for row in given)))
+    answered = [case.model.answer_row(row) for row in given]
+    posteriors = np.array([posterior for _, posterior in answered])
+    joints = np.array([np.zeros(len(posteriors[0])) if joint is None else joint for joint, _ in answered])
     labels = [str(label) for label in case.model.classes_]
-    has_joint = not (gaps or isinstance(case.model, ing.GaussianDiscriminant))
+    has_joint = not (gaps or isinstance(case.model, ing.GaussianDiscriminant | ing.BayesOptimalClassifier))
     found = answers(engine, case.model, case.rows, joint=has_joint)
     shares = np.column_stack([found[f"P({label})"] for label in labels]).astype(float)
     there = ~np.isnan(shares[:, 0])
@@ -443,6 +448,32 @@ def test_words_are_added_from_a_table_that_the_caller_cuts(engine: Database, cla
             size = max(np.abs(joint).max(), 1.0)
             assert np.abs(own - joint).max() <= 1e-12 * size, (name, row)
             assert np.abs(shares - posterior).max() <= 4e-12 * size, (name, row)
+    drop(engine)
+
+
+def test_the_words_of_several_texts_are_named(engine: Database) -> None:
+    frame = pd.DataFrame({"title": TEXTS[:8] * 4, "it's a body": TEXTS[2:] * 4, "x": np.arange(32.0)})
+    names = ["title", "it's a body"]
+    model = quietly(
+        ing.NaiveBayes(dict.fromkeys(names, "text"), text={names[0]: ing.Words(binary=True)}), frame, list("uv") * 16
+    )
+    rows = frame.head(8).to_dict("records")
+    cut = [
+        (i, name, word)
+        for i, row in enumerate(rows)
+        for name in names
+        for _, _, word in tokens(row[name], model.schema_.texts[name])
+    ]
+    drop(engine)
+    given = arrow_of(rows, ["x"], names)
+    engine.store("rows", given.append_column("part", pa.array(["b"] * 8)))
+    ids, texts_, words = ([*each] for each in zip(*cut))
+    columns = {"id": ids * 2, "part": ["a"] * len(cut) + ["b"] * len(cut), "text": texts_ * 2, "word": words * 2}
+    engine.store("words", pa.table(columns))
+    found = by_id(ask(engine, statements(sheet(model), dialect=engine.name, style="tables", key=["id", "part"])))
+    expected = [model.answer_row(row)[1][0] for row in rows]
+    assert np.allclose(found["P(u)"].astype(float), expected, rtol=1e-12)
+    assert found["part"].tolist() == ["b"] * 8
     drop(engine)
 
 

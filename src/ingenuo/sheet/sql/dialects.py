@@ -47,6 +47,7 @@ class Dialect:
     whole: str = "FLOOR"  # gives a double
     fence: str = ""  # keeps what has a name from being computed wherever the name stands
     after: str = ""  # the same, at the end of a query
+    ending: str = ""  # of the whole query
     strict: bool = False  # whether products that are too small for a double are errors
     bare: bool = False  # whether 1e0 is a double as it stands, so that tables of constants are short
     rows: str = "VALUES"  # how a table is written; "SELECT": as selects that are put together
@@ -259,7 +260,7 @@ DIALECTS = {
             "clickhouse", "ClickHouse", quotes=("`", "`"), escapes=True, name_escapes=True, double="Float64",
             own_double="Nullable(Float64)", text="Nullable(String)", column_text="String", integer="Int32",
             infinity="inf", is_nan="isNaN({x})", maybe="toFloat64OrNull(toString({x}))", rows="SELECT",
-            table_end=" ENGINE = MergeTree ORDER BY tuple()",
+            table_end=" ENGINE = MergeTree ORDER BY tuple()", ending="SETTINGS join_use_nulls = 1",
         ),
         Dialect(
             "mysql", "MySQL", quotes=("`", "`"), text="CHAR", column_text="VARCHAR(500)", integer="SIGNED",
@@ -268,8 +269,8 @@ DIALECTS = {
             maybe=f"CASE WHEN CAST({{x}} AS CHAR) REGEXP '{_FIGURES_ONLY}' THEN CAST({{x}} AS {{double}}) END",
         ),
         Dialect(
-            "tsql", "SQL Server", quotes=("[", "]"), prefix="N", double="FLOAT", text="NVARCHAR(4000)",
-            integer="INT", infinity="", strict=True, same="{x} COLLATE Latin1_General_100_BIN2", log="LOG", rows="SELECT",
+            "tsql", "SQL Server", quotes=("[", "]"), prefix="N", double="FLOAT", text="NVARCHAR(4000)", log="LOG",
+            integer="INT", infinity="", strict=True, same="{x} COLLATE Latin1_General_100_BIN2", rows="SELECT",
             replaced=("$(", "$' + N'("), booleans=("CAST(0 AS BIT)", "CAST(1 AS BIT)"), spelled=("0", "1"), longest=128,
         ),
     )

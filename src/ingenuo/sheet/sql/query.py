@@ -167,7 +167,8 @@ class Query:
                 lines.append(f"  LEFT JOIN {each.table} AS {each.alias} ON {on}")
             parts.append("\n".join([*lines, *([f"  {d.after}"] if d.after else []), ")"]))
         items = [*(f"s.{each}" for each in self.kept), *(f"{self._plain(text)} AS {name}" for text, name in outputs)]
-        return f"WITH {f',{chr(10)}'.join(parts)}\nSELECT\n{self._listed(items)}\nFROM {self._stage}_{last} AS s"
+        steps, ending = ",\n".join(parts), f"\n{d.ending}" if d.ending else ""
+        return f"WITH {steps}\nSELECT\n{self._listed(items)}\nFROM {self._stage}_{last} AS s{ending}"
 
     def _listed(self, items: Sequence[str]) -> str:
         return ",\n".join(f"    {each}" for each in items or ["1 AS one"])

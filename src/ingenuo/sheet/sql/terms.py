@@ -55,7 +55,9 @@ class Writer:
         return str(self.columns[place]["name"])
 
     def number(self, place: int) -> str:
-        """A column of numbers, without what is no number."""
+        """A column of numbers, without what is no number; a count that is missing is 0."""
+        if self.columns[place]["kind"] == "count":
+            return self.count(place)
         name = self.name(place)
         return self.query.let(self.dialect.cell(self.query.column(name)), name)
 
