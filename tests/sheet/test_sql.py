@@ -249,6 +249,17 @@ def test_rows_that_every_class_forbids_are_answered(engine: Database) -> None:
     assert_same_answers(engine, Case("no prior", model, rows))
 
 
+def test_wide_tables_are_answered(engine: Database) -> None:
+    """More terms than an expression may have, and more tables than a join."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(8, size=600)
+    numbers = {f"n{j}": rng.normal(y, 3.0) for j in range(80)}
+    many = {f"c{j}": rng.integers(30, size=600).astype(str) for j in range(80)}
+    frame, labels = pd.DataFrame({**numbers, **many}), np.array(list("abcdefgh"))[y]
+    model = quietly(ing.NaiveBayes(dict.fromkeys(many, "category")), frame, labels)
+    assert_same_answers(engine, Case("wide", model, frame.head(20).to_dict("records")))
+
+
 # Names and values.
 
 REPLACED = "${env:PATH} $(PATH)"  # by Spark, and by a tool of SQL Server's
