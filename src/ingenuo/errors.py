@@ -18,6 +18,7 @@
     │       ├── ImpossibleEvidenceError  evidence of probability 0
     │       ├── NetworkFileError         a network file that is damaged; it names line and column
     │       └── TooWideError             tables that exact inference would need and no memory holds
+    ├── JournalError                     what is learned while serving cannot be kept: a full disk, a damaged journal
     ├── KindError (TypeError)            a value of a type that has no meaning here
     └── KernelError (ImportError)        the compiled library is missing, older than its sources, or of another platform
 
@@ -125,6 +126,10 @@ class NetworkFileError(NetworkError):
 
 class TooWideError(NetworkError):
     """Tables that exact inference would need, and that no memory holds."""
+
+
+class JournalError(IngenuoError):
+    """What a served model learns cannot be kept: the disk is full, or the journal is damaged or in use."""
 
 
 class KindError(IngenuoError, TypeError):
