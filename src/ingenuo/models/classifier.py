@@ -22,7 +22,7 @@ from ingenuo.families.gaussian import COUNT
 from ingenuo.families.word_features import measured_texts, reference_sums, references_of, refuse_empty
 from ingenuo.families.words import with_columns
 from ingenuo.kernels import densities, moments
-from ingenuo.models import model
+from ingenuo.models.class_prior import class_prior_of, draw_classes, read_shares, share_classes
 from ingenuo.models.folds import Member
 from ingenuo.models.model import CLASS, NO_LABELS, ClassifierBase, Learner, Plan, check_is_fitted
 from ingenuo.rows import checks
@@ -310,7 +310,7 @@ class Classifier(Learner, JointAnswers):
     @property
     def _estimates_shares(self) -> bool:
         """Whether the shares of the classes are estimated, and not given."""
-        return isinstance(model.class_prior_of(getattr(self, "class_prior", MaximumLikelihood())), Prior)
+        return isinstance(class_prior_of(getattr(self, "class_prior", MaximumLikelihood())), Prior)
 
     @property
     def log_likelihood_(self) -> float:
@@ -365,19 +365,19 @@ class Classifier(Learner, JointAnswers):
     def _set_tally(self, schema: Schema, tally: Tally) -> None:
         classes = unite(self.__dict__.get("_declared_classes", NO_LABELS), tally.labels(CLASS, 0))
         given = getattr(self, "class_prior", None)
-        if isinstance(given, str | Mapping) and isinstance(given := model.class_prior_of(given), Mapping):
-            model.read_shares(given, classes)  # which raises where it lacks one: no rows to come would mend that
+        if isinstance(given, str | Mapping) and isinstance(given := class_prior_of(given), Mapping):
+            read_shares(given, classes)  # which raises where it lacks one: no rows to come would mend that
         super()._set_tally(schema, tally)
         self.classes_ = public(classes)
 
     def _check_against_data(self) -> None:
         super()._check_against_data()
         classes = labels_of(self.classes_)
-        given = model.class_prior_of(getattr(self, "class_prior", MaximumLikelihood()))
+        given = class_prior_of(getattr(self, "class_prior", MaximumLikelihood()))
         if isinstance(given, Prior):
             given.pseudo_counts(classes)  # which raises where it does not fit
         else:
-            model.share_classes(given, np.ones(len(classes)), classes)
+            share_classes(given, np.ones(len(classes)), classes)
 
     def _tally_of(self, part: Part) -> Tally:
         return tally_chunk(self._chunk_of(part))
@@ -464,7 +464,7 @@ class Classifier(Learner, JointAnswers):
         checks.check_whole("n", n)
         rng = checks.seeded_generator("random_state", random_state)
         parameters = self._parameters()
-        drawn = model.draw_classes(parameters.log_prior, labels_of(self.classes_), n, class_, rng)
+        drawn = draw_classes(parameters.log_prior, labels_of(self.classes_), n, class_, rng)
         return self._sample_rows(drawn, rng), np.asarray(self.classes_[drawn])
 
     def _sample_rows(self, drawn: NDArray[np.intp], rng: np.random.Generator) -> Any:

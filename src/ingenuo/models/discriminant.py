@@ -22,7 +22,7 @@ from ingenuo.errors import InputError, KindError, RefusedError, check_choice, di
 from ingenuo.families.covariance import FULL, SHARED, Lines, ScatterFamily, moments_of, variances_towards_their_mean
 from ingenuo.families.gaussian import Gaussian, GaussianParameters
 from ingenuo.kernels import densities, portable
-from ingenuo.models import model
+from ingenuo.models.class_prior import class_prior_of, share_classes
 from ingenuo.models.classifier import Classifier, Parameters, table_of
 from ingenuo.models.model import CLASS, check_is_fitted
 from ingenuo.models.regularised import FeatureClassifier, sheet_lines
@@ -353,7 +353,7 @@ class GaussianDiscriminant(LinearModel, FeatureClassifier, NumbersClassifier):
         if self.columns is not None and not isinstance(self.columns, Mapping):
             raise KindError(f"columns must be a mapping from column to kind, got {type(self.columns).__name__}")
         checks.check_flag("unbiased", self.unbiased)
-        model.class_prior_of(self.class_prior)
+        class_prior_of(self.class_prior)
 
     @property
     def _family(self) -> str:
@@ -369,7 +369,7 @@ class GaussianDiscriminant(LinearModel, FeatureClassifier, NumbersClassifier):
     def _estimate(self) -> Parameters:
         classes = labels_of(self.classes_)
         rows = self.tally_.over(CLASS, classes).floats()
-        shares, prior = model.share_classes(self.class_prior, rows, classes)
+        shares, prior = share_classes(self.class_prior, rows, classes)
         columns = self.schema_.columns(self._family)
         own: Any
         amounts: Any

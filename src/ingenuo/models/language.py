@@ -18,7 +18,7 @@ from ingenuo.families import ngrams
 from ingenuo.families.ngrams import END, NGRAMS, START, VOCABULARIES, Context, Given, Reading, Smoothing
 from ingenuo.families.word_features import left_out
 from ingenuo.kernels import ngrams as loops
-from ingenuo.models import model
+from ingenuo.models.class_prior import class_prior_of, share_classes
 from ingenuo.models.classifier import Classifier, Parameters
 from ingenuo.models.model import CLASS, Estimator, Learner, Plan, check_is_fitted
 from ingenuo.rows import checks
@@ -191,7 +191,7 @@ class SequenceModel(Learner):
             raise EmptyModelError("the model has seen no word, so there is nothing to estimate; fit it on some texts")
         classes = unite(self.__dict__.get("_declared_classes", _ALL[:0]), self.tally_.labels(CLASS, 0))
         rows = self.tally_.over(CLASS, classes).floats()
-        shares, prior = model.share_classes(getattr(self, "class_prior", MaximumLikelihood()), rows, classes)
+        shares, prior = share_classes(getattr(self, "class_prior", MaximumLikelihood()), rows, classes)
         reading = Reading(bag, classes, {name: getattr(self, name) for name in (*self._fixed, *self._free)})
         return Parameters(classes, logs(shares), {"ngrams": reading}, prior)
 
@@ -436,7 +436,7 @@ class LanguageModelClassifier(SequenceModel, Classifier):
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        model.class_prior_of(self.class_prior)
+        class_prior_of(self.class_prior)
 
     def sheet_scorer(self) -> dict[str, Any]:
         """None: a sheet adds up what single words and n-grams say."""

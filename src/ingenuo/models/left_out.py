@@ -23,7 +23,7 @@ from ingenuo.families.family import AllButOneFold, LearnedRows
 from ingenuo.families.ngrams import NGRAMS
 from ingenuo.kernels import densities
 from ingenuo.kernels.threads import width
-from ingenuo.models import model
+from ingenuo.models.class_prior import class_prior_of, share_classes
 from ingenuo.models.classifier import Classifier, tally_chunk, with_document_frequencies
 from ingenuo.models.folds import over_classes
 from ingenuo.models.language import SCHEMA, SequenceModel
@@ -79,7 +79,7 @@ def refuse_alone(tally: Tally, chunk: Chunk) -> None:
 
 def log_priors(given: Any, tally: Tally, classes: Labels, chunk: Chunk) -> Floats:
     """The log prior of each class without the row; -inf for a class that has no other row."""
-    given, sums = model.class_prior_of(given), tally.over(CLASS, classes)
+    given, sums = class_prior_of(given), tally.over(CLASS, classes)
     exact, rows = (sums.fractions() if isinstance(sums, Exact) else None), sums.floats()
     weights = np.ones(1) if chunk.weights is None else np.unique(chunk.weights)
     at = 0 if chunk.weights is None else np.searchsorted(weights, chunk.weights)
@@ -88,7 +88,7 @@ def log_priors(given: Any, tally: Tally, classes: Labels, chunk: Chunk) -> Float
         taken = rows - weight if exact is None else [float(n - Fraction(weight)) for n in exact]
         left[place] = np.maximum(taken, 0.0)
     found = np.empty((len(weights), len(classes), len(classes)))
-    whole = model.share_classes(given, rows, classes)[0]
+    whole = share_classes(given, rows, classes)[0]
     pseudo = given.pseudo_counts(classes) if isinstance(given, Prior) else None
     for k in range(len(classes)):
         many = np.repeat(rows[np.newaxis], len(weights), axis=0)
@@ -101,7 +101,7 @@ def log_priors(given: Any, tally: Tally, classes: Labels, chunk: Chunk) -> Float
             there = np.arange(len(classes)) != k
             found[place, k] = -np.inf
             if there.any():
-                found[place, k, there] = logs(model.share_classes(given, rows[there], classes[there])[0])
+                found[place, k, there] = logs(share_classes(given, rows[there], classes[there])[0])
     return np.asarray(found[at, chunk.coded])
 
 

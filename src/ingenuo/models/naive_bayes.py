@@ -33,8 +33,9 @@ from ingenuo.families.covariance import FULL, SHARED
 from ingenuo.families.family import LearnedRows
 from ingenuo.families.gaussian import Chosen
 from ingenuo.kernels import densities, portable
-from ingenuo.models import calibration, model
+from ingenuo.models import calibration
 from ingenuo.models.calibration import Calibrator, Choice
+from ingenuo.models.class_prior import class_prior_of, share_classes
 from ingenuo.models.classifier import Classifier, Parameters, keep_weighted, name_row, tally_chunk
 from ingenuo.models.left_out import leave_one_out, refuse_alone
 from ingenuo.models.model import CLASS, State, Tensors, check_is_fitted
@@ -173,7 +174,7 @@ class NaiveBayes(Classifier):
         if self.calibration is not None:
             check_choice("calibration", self.calibration, [AUTOMATIC, *calibration.KINDS])
         prior_of(self.prior)
-        model.class_prior_of(self.class_prior)
+        class_prior_of(self.class_prior)
         if self.class_weight is not None and not isinstance(self.class_weight, Mapping):
             check_choice("class_weight", self.class_weight, ["balanced"])
         for name, weight in self.class_weight.items() if isinstance(self.class_weight, Mapping) else ():
@@ -384,7 +385,7 @@ class NaiveBayes(Classifier):
         refuse_alone(self.tally_, chunk)
         chunk = keep_weighted(chunk, labels_of(self.classes_))
         if self.tune:
-            given = not isinstance(model.class_prior_of(self.class_prior), Prior)  # what is given is not shifted
+            given = not isinstance(class_prior_of(self.class_prior), Prior)  # what is given is not shifted
             attributes = attributes_of(self.schema_, prior_of(self.prior), to_tune=True)
             learned = LearnedRows(self.schema_, *self._weigh(chunk))
             self.tuning_ = tune(learned, attributes, self.class_prior, shifted=not given)
@@ -507,7 +508,7 @@ class NaiveBayes(Classifier):
         tally = self.tally_
         if self.class_weight is not None:
             tally = tally.weigh(classes, self._class_factors(tally, classes))
-        shares, prior = model.share_classes(self.class_prior, tally.over(CLASS, classes).floats(), classes)
+        shares, prior = share_classes(self.class_prior, tally.over(CLASS, classes).floats(), classes)
         attributes = [each.estimate(tally, self.schema_, classes) for each in in_runs(self._attributes(self.schema_))]
         for remark in (remark for each in attributes for remark in each.own.remarks):
             warnings.warn(remark, stacklevel=6)

@@ -190,7 +190,7 @@ def _parse_value(key: str, text: Any, default: Any) -> Any:
 
 def _parse_prior(key: str, text: str) -> Any:
     """A prior as it is typed, or in a YAML file."""
-    from ingenuo.models.model import class_prior_of
+    from ingenuo.models.class_prior import class_prior_of
     from ingenuo.tally.prior import number_of, prior_of
 
     given: Any = text

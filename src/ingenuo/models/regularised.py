@@ -32,6 +32,7 @@ from ingenuo.families.covariance import (
 from ingenuo.kernels import densities
 from ingenuo.kernels.moments import products
 from ingenuo.models import model
+from ingenuo.models.class_prior import share_classes
 from ingenuo.models.classifier import Classifier
 from ingenuo.models.design import Design, read_blocks, refuse_text
 from ingenuo.models.folds import Folds, n_folds_for, stratified_folds
@@ -214,7 +215,7 @@ class FeatureClassifier(Classifier):
 
     def _log_shares(self, counts: Floats, classes: Labels) -> Floats:
         """The log prior of each class by the rows of some folds, which may have none of a class."""
-        shares = model.share_classes(self.class_prior, counts, classes)[0]
+        shares = share_classes(self.class_prior, counts, classes)[0]
         return np.asarray(np.log(np.maximum(shares, 0.5 / (counts.sum() + 0.5 * len(counts)))))
 
     def _blocks(self, source: Source, schema: Schema) -> dict[str, Block]:
