@@ -35,7 +35,9 @@ _FIGURES = "figures of each class"
 _VIEW_CLASSES = 8  # are printed side by side, and drawn
 
 
-def explain(model: Any, row: Any, *, rows: Iterable[int] | None = None, form: str = "product") -> Any:
+def explain(
+    model: Any, row: Any, *, rows: Iterable[int] | None = None, form: str = "product", language: str = "en"
+) -> Any:
     """The arithmetic of an answer: what a person would write to check it.
 
     Parameters
@@ -50,6 +52,8 @@ def explain(model: Any, row: Any, *, rows: Iterable[int] | None = None, form: st
         Which rows to explain, where the second argument is a table (or a list) of several; counted from 0.
     form : {"product", "log"}
         Whether the factors are multiplied, or their logarithms added.
+    language : {"en", "it", "es"}
+        Of what is printed; the names of columns, values and classes stay as they are, and so does all that is data.
 
     Returns
     -------
@@ -84,10 +88,11 @@ def explain(model: Any, row: Any, *, rows: Iterable[int] | None = None, form: st
         )
     if rows is not None:
         chosen = _check_rows(row, rows)
-        return Explanations(lambda each: model.explain(each, form=form), RowsOf(row, chosen), chosen)
+        found = Explanations(lambda each: model.explain(each, form=form), RowsOf(row, chosen), chosen)
+        return found.translate(language)
     if isinstance(row, str) and not reads_texts(model):
         row = parse_row(row, model)
-    return model.explain(row, form=form)
+    return model.explain(row, form=form, language=language)
 
 
 def _check_rows(table: Any, rows: Iterable[int]) -> list[int]:

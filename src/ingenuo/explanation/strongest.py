@@ -21,11 +21,12 @@ from ingenuo.explanation.evidence import evidence
 from ingenuo.families.family import Bags, Categories, Measure, WordTable
 from ingenuo.families.family import Evidence as Part
 from ingenuo.families.word_features import totals
+from ingenuo.language import say
 from ingenuo.rows.checks import check_whole
 from ingenuo.rows.schema import column_name
 from ingenuo.show.arithmetic import Floats, logs
 from ingenuo.show.format import plain
-from ingenuo.show.table import Block, PrintedTable, Shown
+from ingenuo.show.table import Block, PrintedTable, Translated
 from ingenuo.tally.labels import Labels, labels_of, objects
 
 _CLASSES = 12  # are printed
@@ -54,9 +55,12 @@ class Sign:
     @property
     def times(self) -> str:
         """The ratio in words."""
+        if self.per == "added":
+            return f"{self.information:+.3g}"
+        ratio = f"{self.ratio:.3g}"
         if self.per:
-            return f"×{self.ratio:.3g} {self.per}" if self.per != "added" else f"{self.information:+.3g}"
-        return "only here" if math.isinf(self.ratio) else f"×{self.ratio:.3g} as likely"
+            return say("×{ratio} {per}", ratio=ratio, per=self.per)
+        return say("only here") if math.isinf(self.ratio) else say("×{ratio} as likely", ratio=ratio)
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain data."""
@@ -67,7 +71,7 @@ Signs = tuple[tuple[Sign, ...], ...]  # of each class, the strongest first
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Strongest(Shown):
+class Strongest(Translated):
     """For each class what speaks most for it; prints as a table."""
 
     classes: Labels
@@ -91,18 +95,23 @@ class Strongest(Shown):
         return plain({"classes": classes, "linear": self.linear, **remark})  # type: ignore[no-any-return]
 
     def _title(self) -> str:
-        return "What speaks most for each class"
+        return say("What speaks most for each class")
 
     def table(self, k: int) -> PrintedTable:
         """The table of one class, by its place."""
         added = any(sign.per == "added" for sign in self.signs[k])
-        what = "added to its sum" if added else "odds" if self.linear else "how likely"
-        heads = ["", "value", what, "in class", "in all", ""]
+        what = say("added to its sum" if added else "odds") if added or self.linear else say("how likely")
+        heads = ["", say("value"), what, say("in class"), say("in all"), ""]
         formats = ["", "", "", ",.10g", ",.10g", ""]
         cells = [[s.column, s.value, s.times, s.in_class, s.in_all, s.note] for s in self.signs[k]]
         used = [i for i in range(len(heads)) if any(line[i] not in (None, "") for line in cells)]
         rows = [[line[i] for i in used] for line in cells]
-        return PrintedTable([heads[i] for i in used], rows, [formats[i] for i in used], title=f"for {self.classes[k]}")
+        return PrintedTable(
+            [heads[i] for i in used],
+            rows,
+            [formats[i] for i in used],
+            title=say("for {class}", **{"class": self.classes[k]}),
+        )
 
     def _blocks(self) -> list[str | Block]:
         found = [k for k in range(len(self.classes)) if self.signs[k]]
@@ -110,9 +119,11 @@ class Strongest(Shown):
         blocks: list[str | Block] = []
         for k in found[:_CLASSES]:
             blocks += [self.table(k), ""]
-        remarks = [f"({len(found) - _CLASSES} more classes are not shown)"] if len(found) > _CLASSES else []
+        hidden = len(found) - _CLASSES
+        remarks: list[str | Block] = [say("({n} more classes are not shown)", n=hidden)] if hidden > 0 else []
         if silent and not self.remark:
-            remarks.append(f"(nothing speaks for {', '.join(silent[:8])}{', …' if len(silent) > 8 else ''})")
+            names = ", ".join(silent[:8]) + (", …" if len(silent) > 8 else "")
+            remarks.append(say("(nothing speaks for {classes})", classes=names))
         return [*blocks[:-1], *remarks, *([self.remark] if self.remark else [])]
 
 
@@ -187,7 +198,7 @@ def _signs_of(part: Part, priors: Floats, n: int) -> Found:
         share = counts.sum(axis=0) / max(float(counts.sum()), 1e-300)
         deviations = np.sqrt(share * (1 - share))
         return _heavy(
-            called, "category", part.logs, deviations, counts.__getitem__, counts.sum(axis=0), priors, n, "there"
+            called, "category", part.logs, deviations, counts.__getitem__, counts.sum(axis=0), priors, n, say("there")
         )
     if part.kind == "number":
         return _interval_signs(part, priors) if part.slopes is None else _slope_signs(part, priors)
@@ -205,17 +216,21 @@ def _count_signs(part: Bags, priors: Floats, n: int) -> Found:
     if part.shares is None:
         counts = np.zeros((len(priors), len(part.columns))) if part.counts is None else part.counts
         often, total = np.sqrt(part.most / 4), counts.sum(axis=0)
-        yield from _heavy(called("each"), "count", part.each, often, counts.__getitem__, total, priors, n, "each")
+        yield from _heavy(
+            called(say("each")), "count", part.each, often, counts.__getitem__, total, priors, n, say("each")
+        )
     elif part.absent is None:
         assert part.sizes is not None
         often = part.weight * part.shares * part.sizes[:, np.newaxis]
-        yield from _likely(called("each"), "count", often, part.shares, part.counts, priors, n)
+        yield from _likely(called(say("each")), "count", often, part.shares, part.counts, priors, n)
     else:
         assert part.rows is not None
         assert part.counts is not None
         absent, missing = np.exp(part.absent / part.weight).T, part.rows[:, np.newaxis] - part.counts
-        yield from _likely(called("there"), "category", part.weight * part.shares, part.shares, part.counts, priors, n)
-        yield from _likely(called("absent"), "category", part.weight * absent, absent, missing, priors, n)
+        yield from _likely(
+            called(say("there")), "category", part.weight * part.shares, part.shares, part.counts, priors, n
+        )
+        yield from _likely(called(say("absent")), "category", part.weight * absent, absent, missing, priors, n)
 
 
 def _likely(
@@ -335,7 +350,7 @@ def _word_weights(part: WordTable, priors: Floats, n: int) -> Found:
     def called(nodes: list[int]) -> list[tuple[str, str]]:
         return [(name, text) for text in bag.vocabulary.shown(nodes)]
 
-    return _heavy(called, "text", part.weights, deviations, bag.column, whole, priors, n, "each")
+    return _heavy(called, "text", part.weights, deviations, bag.column, whole, priors, n, say("each"))
 
 
 def _interval_signs(part: Measure, priors: Floats) -> Found:
@@ -374,13 +389,18 @@ def _interval_signs(part: Measure, priors: Floats) -> Found:
         if log > _LEAST:
             below = f"{_crossing(x, odds[k], high):.4g}" if high < len(both) else ""
             above = f"{_crossing(x, odds[k], low):.4g}" if low else ""
-            value = f"{above} to {below}" if above and below else f"above {above}" if above else f"below {below}"
-            note = (
-                f"by the curves {share:.0%} of the class, {outside:.0%} of the others; "
-                f"mean {part.means[k]:.4g}, deviation {part.deviations[k]:.3g}"
+            one_end = say("above {x}", x=above) if above else say("below {x}", x=below)
+            value = say("{low} to {high}", low=above, high=below) if above and below else one_end
+            figures = {"mean": f"{part.means[k]:.4g}", "deviation": f"{part.deviations[k]:.3g}"}
+            note = say(
+                "by the curves {share} of the class, {rest} of the others; mean {mean}, deviation {deviation}",
+                share=f"{share:.0%}",
+                rest=f"{outside:.0%}",
+                **figures,
             )
             found = part.weight * share * log, _power(log), None, None, share, outside
-            yield k, Sign(column_name(part.column), value if above or below else "any", "number", *found, note=note)
+            value = value if above or below else say("any")
+            yield k, Sign(column_name(part.column), value, "number", *found, note=note)
 
 
 def _crossing(x: Floats, odds: Floats, place: int) -> float:
@@ -398,9 +418,10 @@ def _slope_signs(part: Measure, priors: Floats) -> Found:
     deviation = math.sqrt(float(priors @ (part.deviations**2 + (part.means - mean) ** 2)))
     for k, w in enumerate((_against_others(part.slopes, priors) * deviation).tolist()):
         if abs(w) > 1e-9:
-            note = f"mean {part.means[k]:.4g}, in all {mean:.4g}; a deviation is {deviation:.3g}"
-            found = column_name(part.column), "more" if w > 0 else "less", "number", abs(w), _power(abs(w))
-            yield k, Sign(*found, per="a deviation", note=note)
+            figures = {"mean": f"{part.means[k]:.4g}", "all": f"{mean:.4g}", "deviation": f"{deviation:.3g}"}
+            note = say("mean {mean}, in all {all}; a deviation is {deviation}", **figures)
+            found = column_name(part.column), say("more" if w > 0 else "less"), "number", abs(w), _power(abs(w))
+            yield k, Sign(*found, per=say("a deviation"), note=note)
 
 
 def _signs_of_lines(model: Any, n: int) -> Signs:
@@ -410,8 +431,9 @@ def _signs_of_lines(model: Any, n: int) -> Signs:
     names = [column_name(name) for name in model.schema_.names.tolist()]
 
     def sign(w: float, j: int) -> Sign:
-        how = ("more" if w > 0 else "less", "number", abs(w), 1.0)
-        return Sign(names[j], *how, per="added", note=f"a deviation is {deviations[j]:.3g}")
+        how = (say("more" if w > 0 else "less"), "number", abs(w), 1.0)
+        note = say("a deviation is {deviation}", deviation=f"{deviations[j]:.3g}")
+        return Sign(names[j], *how, per="added", note=note)
 
     strengths = ((own, _largest(np.abs(own), n)) for own in np.asarray(found.weights * deviations))
     return tuple(tuple(sign(float(own[j]), j) for j in order if abs(own[j]) > 1e-12) for own, order in strengths)

@@ -23,6 +23,7 @@ from ingenuo.families.positive import FAMILIES as POSITIVE
 from ingenuo.families.states import GaussianOrStates
 from ingenuo.families.words import TextFamily
 from ingenuo.kernels import portable
+from ingenuo.language import say
 from ingenuo.rows.part import Block
 from ingenuo.rows.schema import AS_IT_COMES, EQUAL_MASS, Schema, column_name
 from ingenuo.show.arithmetic import Factor, Floats, Passage, Term, exponential
@@ -144,7 +145,7 @@ class AttributeParameters:
         """Its terms, to the power of the weight."""
         attribute = self.attribute
         if attribute.weight == 0:
-            return [Factor(column_name(attribute.columns[0]), "", note="left out: weight 0")]
+            return [Factor(column_name(attribute.columns[0]), "", note=say("left out: weight 0"))]
         found = self.own.factors(self.block(blocks))
         if attribute.plain:
             return found
@@ -176,7 +177,9 @@ class AttributeParameters:
 
 
 def _power(term: Term, weight: float) -> Term:
-    return Term(f"[{term.how}]^{weight:.4g}", exponential(weight * term.log), weight * term.log)
+    return Term(
+        say("[{how}]^{weight}", how=term.how, weight=f"{weight:.4g}"), exponential(weight * term.log), weight * term.log
+    )
 
 
 def attributes_of(schema: Schema, prior: Prior, *, to_tune: bool = False) -> list[Attribute]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ingenuo.errors import InputError
 from ingenuo.families.family import Categories, Family, LearnedRows, Parameters, Values, check_rows, count_cells
 from ingenuo.kernels import codes as loops
+from ingenuo.language import say
 from ingenuo.rows.part import Chunk, Codes, Places
 from ingenuo.rows.schema import Schema, category_table, column_name
 from ingenuo.show.arithmetic import Factor, Floats, Term, fraction, logs
@@ -71,18 +72,18 @@ class CategoricalParameters(Parameters):
         assert block.labels is not None
         for j, (name, table) in enumerate(zip(self.columns, self.tables)):
             code = int(column_codes(block, j)[0])
-            value = block.labels[j][code] if code >= 0 else "missing"
+            value = block.labels[j][code] if code >= 0 else say("missing")
             place = recognise(table.labels, labels_of([value]))[0] if code >= 0 else -1
             if place < 0:
-                note = "left out" if code < 0 else "never seen: left out"
-                found.append(Factor(column_name(name), str(value), note=note))
+                note = say("left out" if code < 0 else "never seen: left out")
+                found.append(Factor(column_name(name), value if code < 0 else str(value), note=note))
                 continue
             imagined, own, terms = table.pseudo.sum(), table.pseudo[place], []
             counts, totals = table.counts[:, place].tolist(), table.counts.sum(axis=1).tolist()
             for n, total, theta, log in zip(
                 counts, totals, table.thetas[:, place].tolist(), table.logs[place].tolist()
             ):
-                how = fraction(n, own, total, imagined) if total + imagined else "as in the whole column"
+                how = fraction(n, own, total, imagined) if total + imagined else say("as in the whole column")
                 terms.append(Term(how, theta, log))
             found.append(Factor(column_name(name), str(value), tuple(terms)))
         return found

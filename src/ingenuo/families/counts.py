@@ -19,6 +19,7 @@ from ingenuo.errors import InputError
 from ingenuo.families.family import IMPOSSIBLE, Bags, Family, LearnedRows, Parameters, Values, check_rows, most_of
 from ingenuo.kernels import counts as loops
 from ingenuo.kernels import portable
+from ingenuo.language import say
 from ingenuo.rows.part import Chunk, Counts, Places
 from ingenuo.rows.schema import Schema, column_name
 from ingenuo.show.arithmetic import Factor, Floats, Term, exponential, fraction, logs
@@ -315,7 +316,7 @@ class PresenceParameters(Parameters):
             own, table = (counts[:, j], self.present) if x else (self.rows - counts[:, j], self.absent)
             ways = [fraction(n, a, rows, self.pseudo[:, j].sum()) for n, rows in zip(own, self.rows)]
             terms = tuple(Term(how, exponential(log), float(log)) for how, log in zip(ways, table[j]))
-            found.append(Factor(column_name(self.columns[j]), f"{x:g}" if x else "absent", terms))
+            found.append(Factor(column_name(self.columns[j]), f"{x:g}" if x else say("absent"), terms))
         return found
 
     def sample(self, drawn: Places, rng: np.random.Generator) -> Values:

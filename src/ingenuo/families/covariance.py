@@ -22,6 +22,7 @@ from ingenuo.families.family import Family, Measure, Parameters, Values, cannot_
 from ingenuo.families.gaussian import NORMAL, GaussianParameters
 from ingenuo.kernels import densities as loops
 from ingenuo.kernels import moments
+from ingenuo.language import say
 from ingenuo.rows.part import Chunk, Numbers, Places
 from ingenuo.rows.schema import Schema, column_name
 from ingenuo.show.arithmetic import Factor, Term, exponential
@@ -296,27 +297,32 @@ class Gaussians(Parameters):
         row = block.rows(0, 1)[0]
         there = ~np.isnan(row)
         if not there.any():
-            return [Factor(column_name(name), "missing", note="integrated out") for name in self.columns.tolist()]
+            return [
+                Factor(column_name(name), say("missing"), note=say("integrated out")) for name in self.columns.tolist()
+            ]
         p = self.marginal(there)
         triangles = p.triangles * (len(p.means) if p.shared else 1)
         scaled = [factor.solve(row[there] - p.centre - own) for factor, own in zip(triangles, p.offsets)]
         found, position = [], 0
         for name, x in zip(self.columns.tolist(), row):
             if math.isnan(x):
-                found.append(Factor(column_name(name), "missing", note="integrated out"))
+                found.append(Factor(column_name(name), say("missing"), note=say("integrated out")))
                 continue
             j, position = position, position + 1
             if not triangles[0].free[j]:
-                why = "has one value only" if triangles[0].fixed[j] else "follows from the columns above"
+                fixed = triangles[0].fixed[j]
+                why = say("has one value only" if fixed else "follows from the columns above")
                 found.append(Factor(column_name(name), f"{x:.6g}", note=why))
                 continue
             terms = []
             for factor, z in zip(triangles, scaled):
                 deviation = float(factor.lower[j, j])
                 log = -math.log(max(deviation, NORMAL[0])) - 0.5 * math.log(2 * math.pi) - 0.5 * min(z[j] ** 2, 1e300)
-                above = "above: " if j else ""
                 mean = float(x) - deviation * float(z[j])
-                terms.append(Term(f"f({x:.6g} | {above}μ {mean:.6g}, σ {deviation:.6g})", exponential(log), log))
+                given = {"x": f"{x:.6g}", "mean": f"{mean:.6g}", "deviation": f"{deviation:.6g}"}
+                after = say("f({x} | above: μ {mean}, σ {deviation})", **given)
+                how = after if j else f"f({x:.6g} | μ {mean:.6g}, σ {deviation:.6g})"
+                terms.append(Term(how, exponential(log), log))
             found.append(Factor(column_name(name), f"{x:.6g}", tuple(terms)))
         if not triangles[0].dependent.any():
             return found
@@ -325,7 +331,7 @@ class Gaussians(Parameters):
         rest = joint[0] - [sum(f.terms[k].log for f in found if f.terms) for k in range(len(p.means))]
         if np.abs(rest).max() > 1e-9 * max(1.0, float(np.abs(joint).max())):
             off = tuple(Term("", exponential(log), log) for log in rest.tolist())
-            found.append(Factor("off the range of Σ", "", off))
+            found.append(Factor(say("off the range of Σ"), "", off))
         return found
 
     def sample(self, drawn: Places, rng: np.random.Generator) -> Values:

@@ -33,6 +33,7 @@ from ingenuo.kernels import densities as loops
 from ingenuo.kernels import moments as counting
 from ingenuo.kernels import portable, threads
 from ingenuo.kernels.densities import maximise
+from ingenuo.language import say
 from ingenuo.rows.part import Chunk, Numbers, Places
 from ingenuo.rows.schema import Schema, column_name
 from ingenuo.show import plots
@@ -109,9 +110,9 @@ class KernelCurve(Curve):
 
     def how(self, x: float, k: int) -> str:
         """The bandwidth and how many values."""
-        a = f" + {self.column.imagined:.6g}" if self.column.imagined else ""
+        n = f"{self.column.totals[k]:.6g}" + (f" + {self.column.imagined:.6g}" if self.column.imagined else "")
         h = float(self.column.widths(self.bandwidths[k]))
-        return f"f({x:.6g} | {self.column.totals[k]:.6g}{a} values, h {h:.4g})"
+        return say("f({x} | {n} values, h {h})", x=f"{x:.6g}", n=n, h=f"{h:.4g}")
 
     def draw(self, k: int, n: int, rng: np.random.Generator) -> Floats:
         """A value of the histogram, moved by the kernel."""
@@ -244,8 +245,11 @@ class MixtureCurve(Curve):
     def how(self, x: float, k: int) -> str:
         """How many Gaussians."""
         m, column = len(self.components[k].means), self.column
-        a = f", {column.totals[k]:.6g} + {column.imagined:.6g} values" if column.imagined else ""
-        return f"f({x:.6g} | {m} Gaussian{'s' if m > 1 else ''}{a})"
+        what = say("one Gaussian") if m == 1 else say("{n} Gaussians", n=m)
+        if not column.imagined:
+            return say("f({x} | {what})", x=f"{x:.6g}", what=what)
+        n = f"{column.totals[k]:.6g} + {column.imagined:.6g}"
+        return say("f({x} | {what}, {n} values)", x=f"{x:.6g}", what=what, n=n)
 
     def draw(self, k: int, n: int, rng: np.random.Generator) -> Floats:
         """A component by its share, then a normal deviate."""
@@ -474,10 +478,10 @@ class DensityParameters(NumberParameters):
         found = []
         for j, (name, curve, x) in enumerate(zip(self.columns, self.curves, block.rows(0, 1)[0])):
             if math.isnan(x):
-                found.append(Factor(column_name(name), "missing", note="left out"))
+                found.append(Factor(column_name(name), say("missing"), note=say("left out")))
                 continue
             if curve.kind == "constant":
-                found.append(Factor(column_name(name), f"{x:.6g}", note="left out: no two values were seen"))
+                found.append(Factor(column_name(name), f"{x:.6g}", note=say("left out: no two values were seen")))
                 continue
             logs = np.zeros((1, self.tables.points.shape[1]))
             self.only(j, j + 1).add_log_likelihood(block.only(j, j + 1), logs)

@@ -30,6 +30,7 @@ from ingenuo.families.family import (
     estimate_again,
 )
 from ingenuo.kernels import densities, moments, portable
+from ingenuo.language import say
 from ingenuo.rows.part import Chunk, Numbers, Places
 from ingenuo.rows.schema import Schema, column_name
 from ingenuo.show.arithmetic import Factor, Floats, Term
@@ -179,7 +180,7 @@ class GaussianParameters(NumberParameters):
         found = []
         for j, (name, x) in enumerate(zip(self.columns.tolist(), row.tolist())):
             if math.isnan(x):
-                found.append(Factor(column_name(name), "missing", note="left out"))
+                found.append(Factor(column_name(name), say("missing"), note=say("left out")))
                 continue
             columns = zip(chances[:, j].tolist(), logs[:, j].tolist())
             terms = (Term(self.how(j, x, k), p, log) for k, (p, log) in enumerate(columns))

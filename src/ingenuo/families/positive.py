@@ -29,6 +29,7 @@ from ingenuo.families.family import Family, LearnedRows, Values, cannot_forget, 
 from ingenuo.families.gaussian import FARTHEST, NORMAL, SUMS, Chosen, Gaussian, NumberParameters, check_sums, spread
 from ingenuo.families.states import StateParameters, States, add_by_column, imaginary
 from ingenuo.kernels import portable
+from ingenuo.language import say
 from ingenuo.rows.part import Chunk, Numbers, Places
 from ingenuo.rows.schema import OR_ZERO, Schema, column_name
 from ingenuo.show.arithmetic import Factor, Floats, Term, exponential, logs
@@ -285,7 +286,7 @@ class PositiveParameters(NumberParameters):
         found = []
         for j, (name, x) in enumerate(zip(self.columns.tolist(), np.asarray(block.rows(0, 1)[0], np.float64).tolist())):
             if math.isnan(x):
-                found.append(Factor(column_name(name), "missing", note="left out"))
+                found.append(Factor(column_name(name), say("missing"), note=say("left out")))
                 continue
             terms = enumerate(self._logs(j, np.array([x]))[0].tolist())
             shown = tuple(Term(self.how(j, x, k), exponential(log), log) for k, log in terms)

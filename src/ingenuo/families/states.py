@@ -36,6 +36,7 @@ from ingenuo.families.gaussian import (
     tables_of,
 )
 from ingenuo.kernels import densities, moments, threads
+from ingenuo.language import say
 from ingenuo.rows.part import Chunk, Numbers, Places
 from ingenuo.rows.schema import Schema, column_name
 from ingenuo.show.arithmetic import Factor, Floats, Term, exponential, fraction, logs
@@ -241,7 +242,7 @@ class StateParameters(Parameters):
                 continue
             name, shown = column_name(self.columns.tolist()[j]), f"{x:.6g}"
             if not states.how(x, 0):
-                found[j] = Factor(name, shown, note="never seen: left out")
+                found[j] = Factor(name, shown, note=say("never seen: left out"))
                 continue
             terms = np.zeros((1, len(states.counts)))
             alone = StateParameters(self.plain.only(j, j + 1), {0: states})

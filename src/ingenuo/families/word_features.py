@@ -17,6 +17,7 @@ from ingenuo.kernels import portable
 from ingenuo.kernels import text as kernel
 from ingenuo.kernels.text import Lookup, Raw, add_cells
 from ingenuo.kernels.threads import run, width
+from ingenuo.language import say
 from ingenuo.rows.part import Chunk, Share, Text, Texts, is_arrow, text_columns
 from ingenuo.rows.schema import Reference, Schema, column_name
 from ingenuo.show.arithmetic import Factor, Floats
@@ -275,11 +276,16 @@ def _with_frequent(vocabulary: Vocabulary, sums: NDArray[Any], n: int) -> NDArra
     return found
 
 
-def left_out(column: str, what: str, why: str, words: Iterable[str]) -> list[Factor]:
+def left_out(column: str, words: Iterable[str], *, unknown: bool = True) -> list[Factor]:
     """A line of an explanation for the words of a text that say nothing, if there are any."""
     each = list(dict.fromkeys(words))
     listed = ", ".join(each[:8]) + (", …" if len(each) > 8 else "")
-    return [Factor(column, f"{len(each)} {what}", note=f"{why}: left out: {listed}")] if each else []
+    why = say(
+        "never seen: left out: {words}" if unknown else "stop words, or cut by the limits: left out: {words}",
+        words=listed,
+    )
+    what = say("{n} unknown" if unknown else "{n} unused", n=len(each))
+    return [Factor(column, what, note=why)] if each else []
 
 
 def refuse_empty(tally: Tally, schema: Schema, column: object, family: str) -> None:

@@ -23,6 +23,7 @@ from ingenuo.families.word_features import counted_as, left_out, lookup, node_we
 from ingenuo.kernels import portable
 from ingenuo.kernels.text import Lookup, leave_out, pack_table
 from ingenuo.kernels.text import Table as WeightTable
+from ingenuo.language import say
 from ingenuo.rows.part import Chunk, Places, Text, Texts
 from ingenuo.rows.schema import Schema, column_name
 from ingenuo.show.arithmetic import Factor, Floats, Passage, Term, exponential, fraction, logs, powers_of_e
@@ -142,7 +143,7 @@ class ColumnParameters:
         """One factor for each word that was ever seen; the strongest first."""
         name, text = column_name(self.name), self._only_text(given)
         if text is None:
-            return [Factor(name, "missing", note="left out")]
+            return [Factor(name, say("missing"), note=say("left out"))]
         cut = tokens(text, self.words)
         read = features(cut, self.words)
         places = self._places(read)
@@ -166,10 +167,10 @@ class ColumnParameters:
         mark = PREFIX if self.words.negation else ""
         unused = [token.word for token in cut if token.word.removeprefix(mark) in self.words.stops]
         unused += [feature.text for feature, node in places if node >= 0 and not self._is_used(node)]
-        others = left_out(name, "unused", "stop words, or cut by the limits", unused)
-        others += left_out(name, "unknown", "never seen", [feature.text for feature, node in places if node < 0])
+        others = left_out(name, unused, unknown=False)
+        others += left_out(name, [feature.text for feature, node in places if node < 0])
         if not result and not others and self.absent is None:
-            others = [Factor(name, "no words", note="left out")]
+            others = [Factor(name, say("no words"), note=say("left out"))]
         return result + others
 
     def _absent_factor(self, name: str, present: list[int]) -> Factor:
@@ -181,8 +182,9 @@ class ColumnParameters:
             certain = [(own > 0) & (self.normaliser - self._present - own <= 0) for own in counts]
             log[self.n_certain > sum(certain, np.zeros(len(log)))] = -np.inf
         others = int(np.count_nonzero(self.weights)) - len(present)
-        terms = tuple(Term(f"{others:,} factors 1 - p", exponential(each), each) for each in log.tolist())
-        return Factor(name, f"{others:,} absent", terms)
+        how = say("{n} factors 1 - p", n=f"{others:,}")
+        terms = tuple(Term(how, exponential(each), each) for each in log.tolist())
+        return Factor(name, say("{n} absent", n=f"{others:,}"), terms)
 
     def _log_absent(self, node: int) -> Floats:
         """log (1 - p) of one word: log p - log odds, with what is certain left out as in `absent`."""

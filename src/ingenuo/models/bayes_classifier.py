@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ingenuo.errors import IngenuoError, InputError, MergeError, check_choice
 from ingenuo.kernels import densities, portable, threads
 from ingenuo.kernels.moments import refuse_infinities
+from ingenuo.language import say
 from ingenuo.models.classifier import JointAnswers, warn_of_ignored
 from ingenuo.models.folds import (
     FLOOR,
@@ -612,7 +613,7 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
                 return None
             cell = source.cell(places[column], 0)
             if cell is None or is_missing(cell):
-                return "missing"
+                return say("missing")
             return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
 
         asked = list(self._opinions(row))

@@ -19,6 +19,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ingenuo.errors import InputError, KindError
+from ingenuo.language import say
 from ingenuo.models import packing
 from ingenuo.models.classifier import Answering, Explains, TableModel, summary_html
 from ingenuo.models.folds import check_members, classes_of, fit_copy, log_answers
@@ -31,10 +32,10 @@ from ingenuo.rows import checks
 from ingenuo.rows.rows import rows_of, take_rows
 from ingenuo.rows.schema import Schema
 from ingenuo.rows.source import is_texts
-from ingenuo.show.arithmetic import CLASSES
+from ingenuo.show.arithmetic import CLASSES, say_answer
 from ingenuo.show.arithmetic import logs as logs_of
 from ingenuo.show.format import plain
-from ingenuo.show.table import Block, PrintedTable, Shown
+from ingenuo.show.table import Block, PrintedTable, Translated
 from ingenuo.tally.labels import Labels, find, labels_of, public, unite
 from ingenuo.tally.tally import Table, Tally
 
@@ -44,7 +45,7 @@ PREFIT = "prefit"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Vote(Shown):
+class Vote(Translated):
     """The vote of weighted models; prints as a table, and `to_dict` gives the same as data.
 
     >>> print(Vote(np.array(["no", "yes"]), ("a", "b"), np.array([0.6, 0.4]), np.array([[0.9, 0.1], [0.2, 0.8]])))
@@ -97,7 +98,7 @@ class Vote(Shown):
         return [{"classifier": name, "weight": w, **dict(zip(names, p.tolist()))} for name, w, p in lines]
 
     def _title(self) -> str:
-        return f"Why {self.prediction}?"
+        return say("Why {answer}?", answer=self.prediction)
 
     def _blocks(self) -> list[str | Block]:
         order = np.argsort(-self.posterior, kind="stable").tolist()
@@ -106,16 +107,14 @@ class Vote(Shown):
             [str(name), weight, *chain(*((f"× {row[k]:.6f}", f"= {weight * row[k]:.6f}") for k in shown))]
             for name, weight, row in zip(self.names, self.weights, self.probabilities)
         ]
-        rows.append(["sum", None, *chain(*(("", f"= {self.posterior[k]:.6f}") for k in shown))])
-        heads = ["", "weight", *chain(*((str(self.classes[k]), "") for k in shown))]
+        rows.append([say("sum"), None, *chain(*(("", f"= {self.posterior[k]:.6f}") for k in shown))])
+        heads = ["", say("weight"), *chain(*((str(self.classes[k]), "") for k in shown))]
         table = PrintedTable(heads, rows, ["", ".6f"], rule=True, totals=1, divided=(2, 2))
-        answer = f"→ {self.prediction}, with probability {self.posterior.max():.6f}"
-        together = f"together {self.posterior[hidden].sum():.2g}"
-        return [
-            table,
-            answer,
-            *([f"({len(hidden)} less probable classes are not shown; {together})"] if hidden else []),
-        ]
+        found: list[str | Block] = [table, say_answer(self.prediction, self.posterior.max())]
+        if hidden:
+            how = {"n": len(hidden), "p": f"{self.posterior[hidden].sum():.2g}"}
+            found.append(say("({n} less probable classes are not shown; together {p})", **how))
+        return found
 
 
 @dataclass(eq=False, repr=False)

@@ -23,6 +23,7 @@ from ingenuo.families.discretise import Cuts
 from ingenuo.kernels import densities, portable, threads
 from ingenuo.kernels.codes import count_codes
 from ingenuo.kernels.trees import DEEPEST, MOST_COLUMNS, UNSEEN, Growth, Trees, boost
+from ingenuo.language import say
 from ingenuo.models.classifier import JointAnswers, warn_of_ignored
 from ingenuo.models.design import read_blocks
 from ingenuo.models.folds import Folds, n_folds_for, stratified_folds
@@ -469,7 +470,7 @@ class BoostedTrees(Refusals, Packed, JointAnswers):
             shown |= {owner: _shown(block, j) for j, owner in enumerate(owners)}
         pairs = zip(self._coding.columns, others)
         return [
-            Factor("start", "", first),
+            Factor(say("start"), "", first),
             *(Factor(column_name(c.name), shown[c.owner], own) for c, own in pairs),
         ]
 
@@ -496,7 +497,7 @@ def _shown(block: Codes | Numbers, j: int) -> str:
     """The value of a column in the first row."""
     if isinstance(block, Numbers):
         x = float(block.column(j)[0])
-        return "missing" if np.isnan(x) else f"{x:.6g}"
+        return say("missing") if np.isnan(x) else f"{x:.6g}"
     assert block.labels is not None
     code = int(column_codes(block, j)[0])
-    return "missing" if code < 0 else str(block.labels[j][code])
+    return say("missing") if code < 0 else str(block.labels[j][code])

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.language import say
 from ingenuo.show.arithmetic import Term, fraction, term
 from ingenuo.tally.labels import Labels, find, labels_of, objects, recognise
 from ingenuo.tally.prior import Prior, number_of, prior_of
@@ -59,7 +60,7 @@ def share_classes(given: Any, rows: Floats, classes: Labels) -> tuple[Floats, tu
     if found.sum() == 0:
         raise InputError("class_prior gives probability 0 to every class that was seen; give one of them more")
     found = found / found.sum()
-    return found, tuple(term("given", share) for share in found)
+    return found, tuple(term(say("given"), share) for share in found)
 
 
 def read_shares(given: Mapping[Any, float], classes: Labels) -> Floats:

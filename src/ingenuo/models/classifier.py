@@ -22,6 +22,7 @@ from ingenuo.families.gaussian import COUNT
 from ingenuo.families.word_features import measured_texts, reference_sums, references_of, refuse_empty
 from ingenuo.families.words import with_columns
 from ingenuo.kernels import densities, moments
+from ingenuo.language import say
 from ingenuo.models.class_prior import class_prior_of, draw_classes, read_shares, share_classes
 from ingenuo.models.folds import Member
 from ingenuo.models.model import CLASS, NO_LABELS, ClassifierBase, Learner, Plan, check_is_fitted
@@ -118,7 +119,7 @@ class Explains:
 
     _explain_row: Callable[[Any], Any]
 
-    def explain(self, row: Any, *, form: str = "product") -> Any:
+    def explain(self, row: Any, *, form: str = "product", language: str = "en") -> Any:
         """The arithmetic of a row's prediction, or of those of many rows.
 
         Parameters
@@ -128,11 +129,13 @@ class Explains:
             in a list that shows itself; each is worked out when it is asked for.
         form : {"product", "log"}
             Whether the factors are multiplied, or their logarithms added.
+        language : {"en", "it", "es"}
+            Of what is printed; the names of columns, values and classes stay as they are.
         """
         check_is_fitted(self)
         schema: Schema | None = getattr(self, "schema_", None)
         texts = schema is not None and len(schema) == 1 == len(schema.texts)
-        return explain_rows(self._explain_row, row, form, texts=texts)
+        return explain_rows(self._explain_row, row, form, language, texts=texts)
 
 
 def answer(model: Any, X: Any, method: str) -> Any:
@@ -437,7 +440,7 @@ class Classifier(Learner, JointAnswers):
         factors = [factor for each in parameters.attributes for factor in each.factors(found)]
         if self.schema_.texts:
             factors = with_columns(factors, len(self.schema_.texts))
-        return [Factor("prior", "", parameters.prior), *factors]
+        return [Factor(say("prior"), "", parameters.prior), *factors]
 
     def _passages(self, found: dict[str, Block], best: int, second: int) -> list[Passage]:
         attributes = self._parameters().attributes if self.schema_.texts else ()

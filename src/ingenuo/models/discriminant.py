@@ -22,6 +22,7 @@ from ingenuo.errors import InputError, KindError, RefusedError, check_choice, di
 from ingenuo.families.covariance import FULL, SHARED, Lines, ScatterFamily, moments_of, variances_towards_their_mean
 from ingenuo.families.gaussian import Gaussian, GaussianParameters
 from ingenuo.kernels import densities, portable
+from ingenuo.language import say
 from ingenuo.models.class_prior import class_prior_of, share_classes
 from ingenuo.models.classifier import Classifier, Parameters, table_of
 from ingenuo.models.model import CLASS, check_is_fitted
@@ -657,14 +658,16 @@ class LeastSquaresClassifier(LinearModel, NumbersClassifier):
         addends, position = [], 0
         for name, x in zip(self.schema_.names.tolist(), values):
             if np.isnan(x):
-                addends.append(Factor(column_name(name), "missing", note="left out, here and in the other weights"))
+                addends.append(
+                    Factor(column_name(name), say("missing"), note=say("left out, here and in the other weights"))
+                )
                 continue
             weights, mean = lines.weights[:, position], lines.centre[position]
             position += 1
             amounts = (weights * (x - mean)).tolist()
             terms = (Term(f"{w:.6g}·({difference(x, mean)})", amount, amount) for w, amount in zip(weights, amounts))
             addends.append(Factor(column_name(name), f"{x:.6g}", tuple(terms)))
-        constant = Factor("share", "", tuple(Term("", share, share) for share in lines.shares.tolist()))
+        constant = Factor(say("share"), "", tuple(Term("", share, share) for share in lines.shares.tolist()))
         scores, probabilities = self._scores(found, 1)[0], self._posterior(found, 1)[0]
         return SumExplanation(labels_of(self.classes_), constant, tuple(addends), scores, probabilities)
 

@@ -20,11 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, check_choice, did_you_mean
+from ingenuo.language import say
 from ingenuo.rows.checks import check_flag
 from ingenuo.show.arithmetic import Explanation, Factor, Term, exponential
 from ingenuo.show.format import shortened
 from ingenuo.show.plots import new_axes
-from ingenuo.show.table import Block, PrintedTable, Shown
+from ingenuo.show.table import Block, PrintedTable, Translated
 from ingenuo.tally.labels import objects
 
 Floats = NDArray[np.float64]
@@ -44,7 +45,7 @@ _SPREAD = 100_000  # steps of the trace that counts are spread over, at most
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Beliefs(Shown):
+class Beliefs(Translated):
     """Beliefs before any observation, and after each step: `[i]` is a dictionary, `print` shows a table.
 
     >>> prior, logs = np.log([0.75, 0.25]), np.log([[0.5, 0.6], [0.5, 0.4]])
@@ -99,10 +100,10 @@ class Beliefs(Shown):
         rows: list[list[Any]] = [[n, self.observation(n), *row[chosen]] for n, row in zip(steps.tolist(), found)]
         if not few:
             rows.insert(half, ["…", *[""] * (len(chosen) + 1)])
-        heads = ["step", "observation", *(str(self.names[k]) for k in chosen)]
+        heads = [say("step"), say("observation"), *(str(self.names[k]) for k in chosen)]
         hidden = len(self.names) - len(chosen)
         table = PrintedTable(heads, rows, ["", "", *[".6f"] * len(chosen)])
-        return [table, f"({hidden} less probable hypotheses are not shown)"] if hidden else [table]
+        return [table, say("({n} less probable hypotheses are not shown)", n=hidden)] if hidden else [table]
 
     def table(self) -> Any:
         """An Arrow table: step, observation, times, and P(hypothesis) for each."""
@@ -375,12 +376,16 @@ class Hypotheses:
         """Draw the trace on matplotlib's axes, or on those of a new figure, which are returned."""
         return self.trace.plot(ax)
 
-    def explain(self, *, form: str = "product") -> Explanation:
-        """The arithmetic: prior, likelihoods, their product (with form="log", the sum of logs), and the division."""
+    def explain(self, *, form: str = "product", language: str = "en") -> Explanation:
+        """The arithmetic: prior, likelihoods, their product (with form="log", the sum of logs), and the division.
+
+        The language, "en", "it" or "es", is that of what is printed.
+        """
         check_choice("form", form, ("product", "log"))
-        prior = Factor("prior", "", tuple(_term(p, _log(p)) for p in self._priors.values()))
+        prior = Factor(say("prior"), "", tuple(_term(p, _log(p)) for p in self._priors.values()))
         posterior = np.array([float(p) for p in self.posterior.values()])
-        return Explanation(objects(list(self.names)), prior, self._factors(), self._log_joint, posterior, form=form)
+        found = Explanation(objects(list(self.names)), prior, self._factors(), self._log_joint, posterior, form=form)
+        return found.translate(language)
 
     def _factors(self) -> tuple[Factor, ...]:
         """A line for each different observation (of models: for each), the last ones together."""
@@ -395,8 +400,9 @@ class Hypotheses:
             factors.append(Factor(shortened(labels[place], 40), f"×{n:,}" if n > 1 else "", terms))
         if made[most:]:
             rest = counts[made[most:]] @ logs[made[most:]]
-            terms = tuple(Term(f"{len(made) - most:,} factors", exponential(each), each) for each in rest.tolist())
-            factors.append(Factor(f"… {len(made) - most:,} more", "", terms))
+            more = f"{len(made) - most:,}"
+            terms = tuple(Term(say("{n} factors", n=more), exponential(each), each) for each in rest.tolist())
+            factors.append(Factor(say("… {n} more", n=more), "", terms))
         return tuple(factors)
 
     def __str__(self) -> str:

@@ -24,6 +24,7 @@ from ingenuo.errors import InputError
 from ingenuo.families.categorical import column_codes, labelled
 from ingenuo.kernels import portable
 from ingenuo.kernels.counts import Columns, add_pairs
+from ingenuo.language import say
 from ingenuo.models.design import Design
 from ingenuo.models.folds import FLOOR, Folds
 from ingenuo.models.linear_features import (
@@ -123,13 +124,16 @@ class TableFeatures(Features):
             if j is not None:
                 found.append(factor(name, value, table[j], float(row[j])))
             else:
-                note = "counts as the mean" if column.number else "adds nothing"
-                found.append(Factor(name, value, note="left out" if value == "missing" and not column.number else note))
+                note = say("counts as the mean" if column.number else "adds nothing")
+                if value is MISSING and not column.number:
+                    note = say("left out")
+                found.append(Factor(name, value, note=note))
         for t, (i, j) in enumerate(zip(self.left.tolist(), self.right.tolist()), len(self.design)):
             x = float(row[i] * row[j])
             if x:
                 one, two = (names[owner[each]] for each in (i, j))
-                shown = f"{values[one]}²" if i == j else f"{values[one]} × {values[two]}"
+                both = {"one": values[one], "two": values[two]}
+                shown = f"{values[one]}²" if i == j else say("{one} × {two}", **both)
                 called = column_name(one) + ("²" if i == j else f" × {column_name(two)}")
                 found.append(factor(called, shown, table[t], x))
         return found
@@ -159,6 +163,9 @@ class TableFeatures(Features):
         return TableFeatures(design, left, right)
 
 
+MISSING = say("missing")
+
+
 def _values(block: Mapping[str, Block]) -> dict[Any, str]:
     """What each column of one row has, as it is shown."""
     found: dict[Any, str] = {}
@@ -167,10 +174,10 @@ def _values(block: Mapping[str, Block]) -> dict[Any, str]:
             if isinstance(each, Codes):
                 own = labelled(each)
                 code = int(column_codes(own, j)[0])
-                found[name] = "missing" if code < 0 or own.labels is None else str(own.labels[j][code])
+                found[name] = MISSING if code < 0 or own.labels is None else str(own.labels[j][code])
             elif hasattr(each, "rows"):
                 x = float(each.rows(0, 1)[0, j])
-                found[name] = "missing" if np.isnan(x) else f"{x:.6g}"
+                found[name] = MISSING if np.isnan(x) else f"{x:.6g}"
             elif hasattr(each, "matrix"):
                 found[name] = f"{each.matrix[0, j]:.6g}"
     return found

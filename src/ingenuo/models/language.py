@@ -18,6 +18,7 @@ from ingenuo.families import ngrams
 from ingenuo.families.ngrams import END, NGRAMS, START, VOCABULARIES, Context, Given, Reading, Smoothing
 from ingenuo.families.word_features import left_out
 from ingenuo.kernels import ngrams as loops
+from ingenuo.language import say
 from ingenuo.models.class_prior import class_prior_of, share_classes
 from ingenuo.models.classifier import Classifier, Parameters
 from ingenuo.models.model import CLASS, Estimator, Learner, Plan, check_is_fitted
@@ -467,11 +468,11 @@ class LanguageModelClassifier(SequenceModel, Classifier):
         words = reading.cut(row) if isinstance(row, str) else row
         strange = reading.sequences(texts_of([row]), whole=True)[0] < 0 if reading.closed else np.zeros(len(words))
         shown = [*[START] * before, *(word for word, gone in zip(words, strange) if not gone), END]
-        factors = [Factor("prior", "", self._parameters().prior)]
+        factors = [Factor(say("prior"), "", self._parameters().prior)]
         for at, terms in enumerate(p.terms(ids.astype(np.int32)), before):
             factors.append(Factor(" ".join(shown[max(at - self.order + 1, 0) : at]), shown[at], terms))
         unknown = [word for word, gone in zip(words, strange) if gone]
-        factors += left_out("text", "unknown", "never seen", unknown)
+        factors += left_out(say("text"), unknown)
         return self._explain(found, factors)
 
     def _sample_rows(self, drawn: NDArray[np.intp], rng: np.random.Generator) -> list[str]:

@@ -26,6 +26,7 @@ from ingenuo.kernels import codes as loops
 from ingenuo.kernels import portable
 from ingenuo.kernels import text as kernel
 from ingenuo.kernels.counts import Columns, add_log_likelihood
+from ingenuo.language import say
 from ingenuo.models.solver import Dense, Few, OverFeatures, OverRows, Problem, Solution, descend, minimise
 from ingenuo.rows.part import Block, Codes, Counts, Numbers, Texts
 from ingenuo.rows.schema import FAMILIES, Schema, category_table, column_name
@@ -203,9 +204,9 @@ class _CategoryFeatures(Group):
         assert block.labels is not None
         for j, codes in enumerate(self._codes(block)):
             name, given = column_name(self.columns[j]), int(column_codes(block, j)[0])
-            value = "missing" if given < 0 else str(block.labels[j][given])
+            value = say("missing") if given < 0 else str(block.labels[j][given])
             if codes[0] < 0:
-                note = "left out" if given < 0 else "never seen: left out"
+                note = say("left out" if given < 0 else "never seen: left out")
                 found.append(Factor(name, value, note=note))
             else:
                 found.append(factor(name, value, table[int(self.first[j]) + int(codes[0])], 1.0))
@@ -309,7 +310,7 @@ class NumberFeatures(Group):
         found = []
         for name, x, mean, w in zip(self.names(), block.rows(0, 1)[0].tolist(), self.means.tolist(), by_class(weights)):
             if np.isnan(x):
-                found.append(Factor(name, "missing", note="counts as the mean"))
+                found.append(Factor(name, say("missing"), note=say("counts as the mean")))
                 continue
             how = ["1" if each == 0 else f"e^({each:.6g}·({difference(x, mean)}))" for each in w.tolist()]
             logs = (w * (x - mean)).tolist()

@@ -31,6 +31,7 @@ from ingenuo.errors import (
 from ingenuo.families import TUNED, Attribute, AttributeParameters, attributes_of, density, in_order, in_runs, states
 from ingenuo.families.covariance import FULL, SHARED
 from ingenuo.families.family import LearnedRows
+from ingenuo.language import say
 from ingenuo.families.gaussian import Chosen
 from ingenuo.kernels import densities, portable
 from ingenuo.models import calibration
@@ -568,7 +569,7 @@ class NaiveBayes(Classifier):
         shifts = self._shifts(shown.classes)
         if shifts.any():
             terms = tuple(Term(f"e^{shift:.4g}", exponential(float(shift)), float(shift)) for shift in shifts)
-            shown = replace(shown, factors=(Factor("shift", "tuned", terms), *shown.factors))
+            shown = replace(shown, factors=(Factor(say("shift"), say("tuned"), terms), *shown.factors))
         if self.calibration is not None:
             logs = shown.joint[np.newaxis].copy()
             densities.posterior(logs, log=True)

@@ -20,6 +20,7 @@ from ingenuo.errors import InputError, KindError, MergeError, NetworkError, Refu
 from ingenuo.families.categorical import column_codes
 from ingenuo.families.discretise import Cuts, mdl_cuts, tenths
 from ingenuo.kernels.codes import Flat
+from ingenuo.language import say
 from ingenuo.models.classifier import Classifier, Parameters, warn_of_ignored
 from ingenuo.models.log_linear import fit_weights
 from ingenuo.models.model import CLASS, NO_LABELS, Plan, check_is_fitted
@@ -629,7 +630,7 @@ class NetworkClassifier(Classifier):
         """What the states of a column are called."""
         cuts = self._found.cuts.get(name)
         called = labels.tolist() if cuts is None else [None if at is None else cuts.names[at] for at in labels.tolist()]
-        return ["missing" if each is None else str(each) for each in called]
+        return [say("missing") if each is None else str(each) for each in called]
 
     def _sample_values(self, drawn: NDArray[np.intp], rng: np.random.Generator) -> dict[Any, NDArray[Any]]:
         if self._averages:

@@ -20,6 +20,7 @@ from ingenuo.errors import ForgetError, InputError, KindError, MergeError, check
 from ingenuo.families.discretise import RULES, TargetBins, cut, edges_of
 from ingenuo.families.gaussian import COUNT, SQUARE, SUM, Gaussian, spread
 from ingenuo.kernels.moments import weights_by_cell
+from ingenuo.language import say
 from ingenuo.models.classifier import Explains, TableModel, answer
 from ingenuo.models.left_out import leave_one_out
 from ingenuo.models.margins import (
@@ -43,7 +44,7 @@ from ingenuo.rows.schema import Schema
 from ingenuo.show.arithmetic import CLASSES, Explanation
 from ingenuo.show.format import plain
 from ingenuo.show.plots import new_axes
-from ingenuo.show.table import Block, PrintedTable, Shown
+from ingenuo.show.table import Block, PrintedTable, Translated
 from ingenuo.tally.labels import Labels, find, objects
 from ingenuo.tally.prior import Laplace, MaximumLikelihood, Prior
 from ingenuo.tally.tally import Table, Tally
@@ -220,7 +221,7 @@ def _inverse(share: Floats, tilt: Floats) -> Floats:
 
 
 @dataclass(frozen=True, repr=False)
-class Expectation(Shown):
+class Expectation(Translated):
     """The arithmetic of one predicted number: the posterior of the bins, then Σ P · mean; prints as a table."""
 
     bins: Explanation  # which bin, and why
@@ -233,7 +234,7 @@ class Expectation(Shown):
 
     def as_logs(self) -> Expectation:
         """The same with sums of logarithms."""
-        return replace(self, bins=self.bins.as_logs())
+        return replace(self, bins=self.bins.as_logs()).translate(self._language)
 
     def to_dict(self) -> dict[str, Any]:
         """The arithmetic as plain data."""
@@ -250,7 +251,7 @@ class Expectation(Shown):
         return [*lines, means, {**blank, "column": "expected value", "value": self.prediction}]
 
     def _title(self) -> str:
-        return f"Why {self.prediction:.6g}?"
+        return say("Why {answer}?", answer=f"{self.prediction:.6g}")
 
     def _blocks(self) -> list[str | Block]:
         """The bins, then P × mean for each; of many bins the most probable, and the others together."""
@@ -259,10 +260,12 @@ class Expectation(Shown):
         rows = [[str(self.bins.classes[k]), f"{P[k]:.6f} × {means[k]:.6g}", f"= {P[k] * means[k]:.6g}"] for k in shown]
         if rest:
             total = f"= {P[rest] @ means[rest]:.6g}"
-            rows.append([f"{len(rest)} other bins", f"{P[rest].sum():.6f} together", total])
-        rows.append(["sum", "", f"= {self.prediction:.6g}"])
-        table = PrintedTable(["bin", "P × mean", ""], rows, rule=True, totals=1)
-        return [*self.bins._blocks(), "", table, f"→ {self.prediction:.6g}, the expected value"]
+            both = say("{p} together", p=f"{P[rest].sum():.6f}")
+            rows.append([say("{n} other bins", n=len(rest)), both, total])
+        rows.append([say("sum"), "", f"= {self.prediction:.6g}"])
+        table = PrintedTable([say("bin"), say("P × mean"), ""], rows, rule=True, totals=1)
+        answer = say("→ {answer}, the expected value", answer=f"{self.prediction:.6g}")
+        return [*self.bins._blocks(), "", table, answer]
 
 
 # The sums of the target within each bin are those of a column of numbers, under names of their own.

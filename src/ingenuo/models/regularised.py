@@ -31,6 +31,7 @@ from ingenuo.families.covariance import (
 )
 from ingenuo.kernels import densities
 from ingenuo.kernels.moments import products
+from ingenuo.language import say
 from ingenuo.models import model
 from ingenuo.models.class_prior import share_classes
 from ingenuo.models.classifier import Classifier
@@ -314,10 +315,13 @@ class FeatureClassifier(Classifier):
             zip(np.unique(self._chosen.design.owner).tolist(), self._by_column(block.rows(0, 1))[:, 0].tolist())
         )
         peaks = self._chosen.temperature * parameters.own.log_peaks
-        factors = [Factor("prior", "", parameters.prior), Factor("at the mean", "", tuple(map(_power, peaks.tolist())))]
+        factors = [
+            Factor(say("prior"), "", parameters.prior),
+            Factor(say("at the mean"), "", tuple(map(_power, peaks.tolist()))),
+        ]
         for place, value in _values(self.schema_, found).items():
             name, terms = column_name(self.schema_.names[place]), tuple(map(_power, logs.get(place, [])))
-            factors.append(Factor(name, value, terms, "" if terms else "left out: it hardly varies"))
+            factors.append(Factor(name, value, terms, "" if terms else say("left out: it hardly varies")))
         return factors
 
     @property
@@ -389,8 +393,8 @@ def _values(schema: Schema, found: Mapping[str, Block]) -> dict[int, str]:
         if isinstance(block, Codes):
             assert block.labels is not None
             codes = [int(column_codes(block, j)[0]) for j in range(len(block.names))]
-            cells = ["missing" if code < 0 else str(own[code]) for code, own in zip(codes, block.labels)]
+            cells = [say("missing") if code < 0 else str(own[code]) for code, own in zip(codes, block.labels)]
         else:
-            cells = ["missing" if np.isnan(x) else f"{x:.6g}" for x in block.rows(0, 1)[0].tolist()]
+            cells = [say("missing") if np.isnan(x) else f"{x:.6g}" for x in block.rows(0, 1)[0].tolist()]
         shown.update(zip(owners, cells))
     return dict(sorted(shown.items()))

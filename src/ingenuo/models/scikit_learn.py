@@ -20,6 +20,7 @@ from ingenuo.errors import InputError, KindError, MergeError
 from ingenuo.families.categorical import CategoricalParameters, ColumnParameters, frequencies
 from ingenuo.families.counts import PRESENT, SUM, bag, presence, refuse_not_finite
 from ingenuo.families.gaussian import NORMAL, GaussianParameters, spread
+from ingenuo.language import say
 from ingenuo.models.classifier import Classifier, Parameters
 from ingenuo.models.model import CLASS
 from ingenuo.rows import checks
@@ -84,7 +85,7 @@ class DropIn(Classifier):
     def _share_classes(self, given: Any, by_rows: bool = True) -> tuple[Floats, list[str]]:
         n = len(self.classes_)
         if given is not None:
-            return np.asarray(given, np.float64), ["given"] * n
+            return np.asarray(given, np.float64), [say("given")] * n
         if not by_rows:
             return np.full(n, 1 / n), [f"1/{n}"] * n
         rows = self.class_count_
@@ -316,7 +317,7 @@ class ComplementNB(MultinomialNB):
         parameters = super()._estimate()
         if len(self.classes_) > 1:  # as in scikit-learn, the weights alone decide
             parameters.log_prior = np.zeros(len(self.classes_))
-            parameters.prior = tuple(term("not used", 1.0) for _ in self.classes_)
+            parameters.prior = tuple(term(say("not used"), 1.0) for _ in self.classes_)
         return parameters
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, check_choice
 from ingenuo.kernels import densities, threads
+from ingenuo.language import say
 from ingenuo.models.classifier import JointAnswers
 from ingenuo.models.discriminant import LinearModel, RegionPlot
 from ingenuo.models.folds import Folds, n_folds_for, stratified_folds
@@ -390,7 +391,9 @@ class SoftmaxRegression(Refusals, Packed, LinearModel, RegionPlot, JointAnswers)
     def _factors(self, found: dict[str, Block]) -> list[Factor]:
         """What each feature multiplies the odds of each class by."""
         b = [0.0, *self._intercepts] if len(self._intercepts) == 1 else self._intercepts
-        intercept = Factor("intercept", "", tuple(Term(powers_of_e(w, 1), exponential(w), w) for w in map(float, b)))
+        intercept = Factor(
+            say("intercept"), "", tuple(Term(powers_of_e(w, 1), exponential(w), w) for w in map(float, b))
+        )
         of_groups = [(self._groups[name], w) for name, w in self._by_group().items()]
         return [intercept, *chain(*(group.factors(w, group.take(found)) for group, w in of_groups))]
 

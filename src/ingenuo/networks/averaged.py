@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ingenuo.errors import TooWideError
 from ingenuo.families.categorical import column_codes, frequencies
 from ingenuo.kernels import codes as loops
+from ingenuo.language import say
 from ingenuo.networks.learn import CELLS, ROWS, count_rows, count_states, table_name
 from ingenuo.networks.trees import spans, sum_pairs
 from ingenuo.rows.part import Codes
@@ -122,18 +123,19 @@ class Averaged:
         joint: Floats,
     ) -> list[Factor]:
         """The product with each attribute as the parent, and their mean."""
-        factors = [Factor("prior", "", note="in each of the products below")]
+        factors = [Factor(say("prior"), "", note=say("in each of the products below"))]
         models = dict(self.models(np.array(codes, np.int32)))
         for j, name in enumerate(self.names):
             if j in models:
                 each = ", ".join(f"{label} {exponential(log):.6g}" for label, log in zip(states[0], models[j].tolist()))
-                factors.append(Factor(name, shown[j], note=f"as parent of the others: {each}"))
+                factors.append(Factor(name, shown[j], note=say("as parent of the others: {each}", each=each)))
             else:
-                why = "missing" if not shown[j] else "never seen" if codes[j] < 0 else "too rare to be a parent"
-                factors.append(Factor(name, shown[j] or "missing", note=f"{why}: no parent"))
-        how = f"mean of {len(models)}" if models else "naive product"
+                why = say("missing: no parent" if not shown[j] else "too rare to be a parent")
+                note = say("never seen: no parent") if shown[j] and codes[j] < 0 else why
+                factors.append(Factor(name, shown[j] or say("missing"), note=note))
+        how = say("mean of {n}", n=len(models)) if models else say("naive product")
         terms = tuple(Term(how, exponential(log), log) for log in joint.tolist())
-        factors.append(Factor("all", "averaged" if models else "no value can be a parent", terms))
+        factors.append(Factor(say("all"), say("averaged" if models else "no value can be a parent"), terms))
         return factors
 
 

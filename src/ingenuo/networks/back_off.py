@@ -26,6 +26,7 @@ from ingenuo.families.categorical import column_codes
 from ingenuo.kernels import codes as loops
 from ingenuo.kernels import densities
 from ingenuo.kernels.portable import total
+from ingenuo.language import say
 from ingenuo.networks.graph import Parents
 from ingenuo.networks.learn import counts_over, table_name
 from ingenuo.rows.part import Codes
@@ -307,12 +308,17 @@ class BackOff:
             fraction(n, a, rows, imagined) + (f" × e^{shift:.6g}" if shift else "")
             for n, a, shift in zip(self.rows, self.imagined, shifts)
         ]
-        found = [Factor("prior", "", tuple(map(_term, terms, self.log_prior.tolist())))]
+        found = [Factor(say("prior"), "", tuple(map(_term, terms, self.log_prior.tolist())))]
         cells = [int(each[0]) for each in self.cells(np.array([codes], np.int32))]
         for node, (each, weights, cell) in enumerate(zip(self.columns, self.weights, cells), 1):
             if cell < 0:
-                why = "never missing in the rows that were learned" if shown[node - 1] == "missing" else "never seen"
-                found.append(Factor(nodes[node], shown[node - 1], note=f"{why}: it says nothing"))
+                absent = shown[node - 1] == "missing"
+                why = say(
+                    "never missing in the rows that were learned: it says nothing"
+                    if absent
+                    else "never seen: it says nothing"
+                )
+                found.append(Factor(nodes[node], shown[node - 1], note=why))
                 continue
             known = self.parents[node][1:]
             depth = next((j for j, up in enumerate(known) if codes[up - 1] < 0), len(known))

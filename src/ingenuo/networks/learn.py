@@ -22,6 +22,7 @@ from ingenuo.families.discretise import Cuts
 from ingenuo.kernels import codes as loops
 from ingenuo.kernels import moments, portable
 from ingenuo.kernels.codes import Flat
+from ingenuo.language import say
 from ingenuo.networks.graph import Parents, children, order
 from ingenuo.networks.inference import expected_counts, log_joint
 from ingenuo.networks.sheet import TINY, describe_scorer
@@ -198,14 +199,15 @@ class Tables:
         groups = _join_hidden(parents, hidden, idle)
         factors, sums = [], []
         for node, name in enumerate(nodes):
-            called, value = name if node else "prior", shown[node] or ("missing" if node else "")
+            called, value = name if node else say("prior"), shown[node] or (say("missing") if node else "")
             group = next((each for each in groups if node in each), None)
             if node in idle:
-                note = "summed out: what it could be sums to 1" + (" (never seen)" if shown[node] else "")
+                note = say("summed out: what it could be sums to 1")
+                note = say("{note} (never seen)", note=note) if shown[node] else note
                 factors.append(Factor(called, value, note=note))
             elif group is not None:
                 others = ", ".join(nodes[each] for each in sorted(group & hidden))
-                factors.append(Factor(called, value, note=f"summed over {others}, below"))
+                factors.append(Factor(called, value, note=say("summed over {others}, below", others=others)))
             else:
                 given = ", ".join(f"{nodes[up]} {states[up][row[up]]}" for up in parents[node] if up != 0)
                 value = (states[node][row[node]] if node else "") + (f" | {given}" if given else "")
@@ -216,9 +218,9 @@ class Tables:
             codes = [code if node == 0 or node in group else max(code, 0) for node, code in enumerate(row)]
             joint = log_joint(Flat.of(parents, tables), np.array([codes], np.int32), 0)[0]
             over = ", ".join(nodes[each] for each in sorted(group & hidden))
-            terms = tuple(Term(f"Σ over {over}", exponential(log), log) for log in joint.tolist())
+            terms = tuple(Term(say("Σ over {nodes}", nodes=over), exponential(log), log) for log in joint.tolist())
             inside = ", ".join(nodes[each] if each else "prior" for each in sorted(group))
-            sums.append(Factor(inside, "together", terms))
+            sums.append(Factor(inside, say("together"), terms))
         return factors + sums
 
 
@@ -251,7 +253,11 @@ def _entries(node: int, own: Tables, row: Sequence[int]) -> tuple[Term, ...]:
         state = k if node == 0 else row[node]
         counted, pseudo = own.counts[node][above], own.imagined[node]
         total, imagined = counted.sum(), pseudo.sum()
-        how = fraction(counted[state], pseudo[state], total, imagined) if total + imagined else "as in the whole column"
+        how = (
+            fraction(counted[state], pseudo[state], total, imagined)
+            if total + imagined
+            else say("as in the whole column")
+        )
         how = "" if given else how
         terms.append(term(how, own.tables[node][above][state]))
     return tuple(terms)

@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, check_choice, visible
 from ingenuo.kernels import portable
+from ingenuo.language import check_language, say, speaking, spoken
 from ingenuo.rows import checks
 from ingenuo.rows.rows import take_rows
 from ingenuo.show.format import latex, markdown, plain, shortened
 from ingenuo.show.page import Frame, page
-from ingenuo.show.table import Block, Heading, PrintedTable, Shown, csv_of, json_text
+from ingenuo.show.table import Block, Heading, PrintedTable, Translated, csv_of, json_text
 from ingenuo.tally.labels import Labels
 
 Floats = NDArray[np.float64]
@@ -164,7 +165,7 @@ def term(how: str, value: float) -> Term:
 
 
 @dataclass(frozen=True, repr=False)
-class Explanation(Shown):
+class Explanation(Translated):
     """The arithmetic of one prediction; prints as a table, and `to_dict` gives the same as data."""
 
     classes: Labels
@@ -189,7 +190,7 @@ class Explanation(Shown):
 
     def as_logs(self) -> Explanation:
         """The same as a sum of logarithms."""
-        return replace(self, form="log")
+        return replace(self, form="log").translate(self._language)
 
     @property
     def _scores(self) -> Floats:
@@ -207,7 +208,7 @@ class Explanation(Shown):
         return self.classes[self.order[0]]
 
     def _title(self) -> str:
-        return f"Why {self.prediction}?"
+        return say("Why {answer}?", answer=self.prediction)
 
     def page(self, height: int = 480) -> Frame:
         """The answer and its arithmetic as a page within a notebook's cell; it needs no network.
@@ -258,7 +259,7 @@ class Explanation(Shown):
         return Factor(name, "", tuple(self._several(len(factors), total) for total in sums))
 
     def _several(self, n: int, log: float) -> Term:
-        return Term(f"{n:,} factors", exponential(log), log)
+        return Term(say("{n} factors", n=f"{n:,}"), exponential(log), log)
 
     def abridge(self) -> Explanation:
         """The strongest factors one by one, the others together, and a window of every long text."""
@@ -271,10 +272,12 @@ class Explanation(Shown):
             rest = [factor for k, factor in enumerate(spoken) if k not in kept]
             silent = len(factors) - len(spoken)
             factors = [factor for k, factor in enumerate(spoken) if k in kept]
-            factors += [self._combine(f"… {len(rest):,} more", rest)] if rest else []
+            factors += [self._combine(say("… {n} more", n=f"{len(rest):,}"), rest)] if rest else []
             if silent:
-                factors.append(Factor("…", "", (), f"{silent:,} columns say nothing, for their values are missing"))
-        return replace(self, factors=tuple(factors), passages=tuple(each.window() for each in self.passages))
+                note = say("{n} columns say nothing, for their values are missing", n=f"{silent:,}")
+                factors.append(Factor("…", "", (), note))
+        found = replace(self, factors=tuple(factors), passages=tuple(each.window() for each in self.passages))
+        return found.translate(self._language)
 
     def _join_words(self) -> list[Factor]:
         """The factors, with all but the strongest words of a column in one line together."""
@@ -283,7 +286,7 @@ class Explanation(Shown):
             words = list(group)
             if words[0].part_of and len(words) > WORDS:
                 rest = words[WORDS - 1 :]
-                words = [*words[: WORDS - 1], self._combine(f"… {len(rest)} more words", rest)]
+                words = [*words[: WORDS - 1], self._combine(say("… {n} more words", n=len(rest)), rest)]
             shown += words
         return shown
 
@@ -302,7 +305,7 @@ class Explanation(Shown):
         return PrintedTable(heads, rows, rule=True, totals=len(totals), divided=(2, 2))
 
     def _how(self, each: Term) -> str:
-        return each.how if self.form == "product" or not each.how else f"log({each.how})"
+        return each.how if self.form == "product" or not each.how else say("log({how})", how=each.how)
 
     def _figure(self, each: Term) -> str:
         """A value with seven digits; where a double cannot hold it, e to the power of its logarithm."""
@@ -319,14 +322,15 @@ class Explanation(Shown):
         shares = self.posterior if self.uncalibrated is None else self.uncalibrated
         found: dict[str, list[str] | str]
         if self.form == "product":
-            found = {"product": product, "their sum": f"P(x) {whole}" if self._is_generative else whole}
-            found["÷ their sum"] = [f"= {p:.6f}" for p in shares]
+            found = {say("product"): product, say("their sum"): f"P(x) {whole}" if self._is_generative else whole}
+            found[say("÷ their sum")] = [f"= {p:.6f}" for p in shares]
         else:
-            name = "log P(x)" if self._is_generative else "log Σ e^sum"
-            found = {"sum": product, name: whole, f"− {name}": [f"= {log:.7g}" for log in logs(shares).tolist()]}
-            found["e^ that"] = [f"= {p:.6f}" for p in shares]
+            name = "log P(x)" if self._is_generative else say("log Σ e^sum")
+            rest = [f"= {log:.7g}" for log in logs(shares).tolist()]
+            found = {say("sum"): product, name: whole, say("− {what}", what=name): rest}
+            found[say("e^ that")] = [f"= {p:.6f}" for p in shares]
         if self.uncalibrated is not None:
-            found["calibrated"] = [f"= {p:.6f}" for p in self.posterior]
+            found[say("calibrated")] = [f"= {p:.6f}" for p in self.posterior]
         return found
 
     def records(self) -> list[dict[str, Any]]:
@@ -352,18 +356,20 @@ class Explanation(Shown):
         blocks: list[str | Block] = [
             *self._bars(),
             self._table(),
-            f"→ {self.prediction}, with probability {self.posterior[order[0]]:.6f}",
+            say_answer(self.prediction, self.posterior[order[0]]),
         ]
         if self.calibration:
-            blocks.append(f"(calibrated: {self.calibration})")
+            blocks.append(say("(calibrated: {how})", how=self.calibration))
         if hidden := order[CLASSES:]:
-            together = self.posterior[hidden].sum()
-            blocks.append(f"({len(hidden)} less probable ones are not shown; together {together:.2g})")
-        names = [f"“{self.classes[k]}”" for k in order[:2]]
-        against = f", − for {names[1]}" if len(names) > 1 else ""
+            together = f"{self.posterior[hidden].sum():.2g}"
+            blocks.append(say("({n} less probable ones are not shown; together {p})", n=len(hidden), p=together))
+        names: dict[str, Any] = dict(zip(("best", "next"), (str(self.classes[k]) for k in order[:2])))
         for passage in self.passages:
-            if passage.pieces:
-                blocks += ["", f"{passage.column}: + speaks for {names[0]}{against}", passage]
+            names["column"] = passage.column
+            if passage.pieces and len(order) > 1:
+                blocks += ["", say("{column}: + speaks for “{best}”, − for “{next}”", **names), passage]
+            elif passage.pieces:
+                blocks += ["", say("{column}: + speaks for “{best}”", **names), passage]
         return blocks
 
     def _bars(self) -> list[str | Block]:
@@ -374,16 +380,18 @@ class Explanation(Shown):
         best, second = self.order[:2]
         prior = self.prior.terms[best].log - self.prior.terms[second].log if self.prior.terms else 0.0
         rest = sum(odds for _, odds in found[_BARS:])
-        shown = [*found[:_BARS], (f"… {len(found) - _BARS:,} more", rest), (self.prior.column, prior)]
+        more = say("… {n} more", n=f"{len(found) - _BARS:,}")
+        shown = [*found[:_BARS], (more, rest), (self.prior.column, prior)]
         longest = max((abs(odds) for _, odds in shown if math.isfinite(odds)), default=0.0) or 1.0
         rows = []
         for name, odds in shown:
             size = _BAR if math.isinf(odds) else round(_BAR * abs(odds) / longest) if odds == odds else 0
-            rows.append([shortened(name), f"{odds:+.2f}", ("█" if odds > 0 else "░") * size])
-        title = f"{self._compared} for {self.classes[best]} (█), or for {self.classes[second]} (░)"
+            rows.append([shortened(spoken(name)), f"{odds:+.2f}", ("█" if odds > 0 else "░") * size])
+        names = {"best": self.classes[best], "next": self.classes[second]}
+        title = say("{what} for {best} (█), or for {next} (░)", what=self._compared, **names)
         return [PrintedTable((), rows, ["", ".2f", ""], title=title), ""]
 
-    _compared = "log odds"
+    _compared = say("log odds")
 
     def reasons(self, n: int) -> list[tuple[str, float]]:
         """What speaks most for the answer, or against it, with its log odds against the next best class."""
@@ -399,7 +407,12 @@ class Explanation(Shown):
 
 def name_reason(column: str, value: str) -> str:
     """What speaks for a class: a column's value, or a word."""
-    return f"{column} = {value}" if value and not value.startswith("×") else column
+    return say("{column} = {value}", column=column, value=value) if value and not value.startswith("×") else column
+
+
+def say_answer(answer: Any, probability: float) -> str:
+    """The line of the answer."""
+    return say("→ {answer}, with probability {p}", answer=answer, p=f"{probability:.6f}")
 
 
 def _cut(text: str) -> str:
@@ -427,25 +440,25 @@ class SumExplanation(Explanation):
     def _cells(self, each: Term) -> dict[str, Any]:
         return {"how": each.how, "amount": each.value}
 
-    _compared = "difference of the sums"
+    _compared = say("difference of the sums")
 
     def as_logs(self) -> Explanation:
         """It has no products."""
         raise InputError("the answer of a linear model is a sum already, and has no product; leave out form='log'")
 
     def _several(self, n: int, log: float) -> Term:
-        return Term(f"{n:,} terms", log, log)
+        return Term(say("{n} terms", n=f"{n:,}"), log, log)
 
     def _figure(self, each: Term) -> str:
         return f"= {each.value:.6f}"
 
     def _totals(self) -> dict[str, list[str] | str]:
-        totals = {"sum": self.joint, "not below 0": self.posterior}
+        totals = {say("sum"): self.joint, say("not below 0"): self.posterior}
         return {name: [f"= {number:.6f}" for number in numbers] for name, numbers in totals.items()}
 
     def _blocks(self) -> list[str | Block]:
         hidden = len(self.classes) - CLASSES
-        remark = [f"({hidden} classes with smaller sums are not shown)"] if hidden > 0 else []
+        remark = [say("({n} classes with smaller sums are not shown)", n=hidden)] if hidden > 0 else []
         return [*self._bars(), self._table(), *remark, f"→ {self.prediction}"]
 
 
@@ -493,7 +506,7 @@ class PooledExplanation(Explanation):
             return lines
         hidden = {id(each) for each in rest}
         kept = [each for each in lines if id(each) not in hidden]
-        return [*kept, self._combine(f"… {len(rest)} more products", rest)]
+        return [*kept, self._combine(say("… {n} more products", n=len(rest)), rest)]
 
     def _combine(self, name: str, factors: Sequence[Factor]) -> Factor:
         shares = np.array([each.shares for each in factors])  # type: ignore[attr-defined]
@@ -508,9 +521,9 @@ class PooledExplanation(Explanation):
             total = line.terms[best].log - line.terms[second].log
             rows.append([line.column, line.value, *(f"{each:+.4f}" if each else "" for each in odds), f"{total:+.4f}"])
         sums = [*self.member_odds(best, second).values(), self.joint[best] - self.joint[second]]
-        rows.append(["log odds", "", *(f"{each:+.4f}" for each in sums)])
-        heads = ["", "", *(f"{weight:.2f} × {name}" for name, weight in self.members.items()), "sum"]
-        title = f"log odds for {self.classes[best]}, not {self.classes[second]}"
+        rows.append([say("log odds"), "", *(f"{each:+.4f}" for each in sums)])
+        heads = ["", "", *(f"{weight:.2f} × {name}" for name, weight in self.members.items()), say("sum")]
+        title = say("log odds for {best}, not {next}", best=self.classes[best], next=self.classes[second])
         return PrintedTable(heads, rows, title=title, rule=True, totals=1, divided=(2, 1))
 
     def records(self) -> list[dict[str, Any]]:
@@ -583,16 +596,17 @@ def pool_factors(
             if factor.terms:
                 own = np.append([term.log for term in factor.terms], 0.0)[each.places]
                 own = np.maximum(own, -1e3)  # of what is impossible
-                key = ("", "prior") if number == 0 else (factor.part_of, factor.column)
+                key = _PRIOR if number == 0 else (factor.part_of, factor.column)
                 cell = value(factor.column)
                 add(m, key, factor.value if cell is None else cell, own)
                 rest -= own
         if np.ptp(rest) > 1e-9 * (1 + np.abs(each.own).max()):
-            add(m, ("", "as a whole"), "", rest)
+            add(m, ("", say("as a whole")), "", rest)
         if (each.heard != each.own).any():
-            add(m, ("", f"no probability below {exponential(each.heard.min()):.2g}"), "", each.heard - each.own)
-    _, prior = lines.pop(("", "prior"), ("", np.zeros(size)))
-    shift = [PooledFactor.of("shift", "", np.zeros(size), shift=shifts - shifts.mean())] if shifts.any() else []
+            least = say("no probability below {p}", p=f"{exponential(each.heard.min()):.2g}")
+            add(m, ("", least), "", each.heard - each.own)
+    _, prior = lines.pop(_PRIOR, ("", np.zeros(size)))
+    shift = [PooledFactor.of(say("shift"), "", np.zeros(size), shift=shifts - shifts.mean())] if shifts.any() else []
     said = {key: line for key, line in lines.items() if line[0] or np.abs(line[1]).max() > 1e-9}
     factors = [PooledFactor.of(name, shown, own, part_of) for (part_of, name), (shown, own) in said.items()]
     factors.sort(key=lambda factor: order.get(factor.part_of or factor.column, len(order)))
@@ -601,11 +615,14 @@ def pool_factors(
     posterior /= posterior.sum()
     members = {each.name: each.weight for each in opinions}
     return PooledExplanation(
-        classes, PooledFactor.of("prior", "", prior), (*shift, *factors), joint, posterior, members=members
+        classes, PooledFactor.of(_PRIOR[1], "", prior), (*shift, *factors), joint, posterior, members=members
     )
 
 
-class Explanations(Shown, Sequence[Any]):
+_PRIOR = "", say("prior")
+
+
+class Explanations(Translated, Sequence[Any]):
     """The explanations of many rows, each worked out when it is asked for; a list that shows itself.
 
     Examples
@@ -633,26 +650,33 @@ class Explanations(Shown, Sequence[Any]):
     def __getitem__(self, place: int | slice) -> Any:
         """One of them, or some."""
         if isinstance(place, slice):
-            return Explanations(self._explain, self._rows[place], self.numbers[place])
-        return self._explain(self._rows[place])
+            return Explanations(self._explain, self._rows[place], self.numbers[place]).translate(self._language)
+        return self._explain(self._rows[place]).translate(self._language)
 
     def _title(self) -> str:
-        return "Why?"
+        return say("Why?")
 
     def _parts(self) -> Iterator[tuple[int, Any]]:
         return zip(self.numbers, self)
 
     def _blocks(self) -> list[str | Block]:
-        parts = ([Heading(f"row {number}"), *each._blocks(), ""] for number, each in self._parts())
+        parts = ([Heading(say("row {n}", n=number)), *each._blocks(), ""] for number, each in self._parts())
         return [*chain(*parts)][:-1]
 
     def __str__(self) -> str:
         more = len(self) - _ROWS
-        return self[:_ROWS].to_text() + (f"\n\n… and {more:,} more rows" if more > 0 else "")
+        return self[:_ROWS].to_text() + (f"\n\n{self._more(more)}" if more > 0 else "")
 
     def _repr_html_(self) -> str:
         more = len(self) - _ROWS
-        return self[:_ROWS]._whole_html() + (f"<p>… and {more:,} more rows</p>" if more > 0 else "")
+        return self[:_ROWS]._whole_html() + (f"<p>{self._more(more)}</p>" if more > 0 else "")
+
+    def _page(self) -> str:
+        with speaking(self._language):
+            return page(spoken(self._title()), "\0")
+
+    def _more(self, n: int) -> str:
+        return say("… and {n} more rows", n=f"{n:,}").into(self._language)
 
     def records(self) -> list[dict[str, Any]]:
         """The lines of all, each with the number of its row."""
@@ -664,7 +688,7 @@ class Explanations(Shown, Sequence[Any]):
 
     def pieces(self, form: str, *, colour: bool = False) -> Iterator[str]:
         """What a file of a form holds, a row at a time."""
-        before, after = page("Why?", "\0").split("\0") if form == "html" else ("[", "]") if form == "json" else ("", "")
+        before, after = self._page().split("\0") if form == "html" else ("[", "]") if form == "json" else ("", "")
         yield before
         for place, (number, each) in enumerate(self._parts()):
             first = place == 0
@@ -674,7 +698,7 @@ class Explanations(Shown, Sequence[Any]):
                 last = place + 1 == len(self)
                 yield json_text({"row": number, **each.to_dict()}) + ("" if last else ",")
             else:
-                one = Explanations(lambda row: row, [each], [number])
+                one = Explanations(lambda row: row, [each], [number]).translate(self._language)
                 text = one.to_text(colour=colour) if form == "text" else one._whole_html() if form == "html" else ""
                 yield ("" if first else "\n") + (text or getattr(one, f"to_{form}")())
         yield after
@@ -701,8 +725,9 @@ class RowsOf(Sequence[Any]):
         return value.as_py() if hasattr(value, "as_py") else value
 
 
-def explain_rows(explain: Callable[[Any], Any], row: Any, form: str, *, texts: bool) -> Any:
+def explain_rows(explain: Callable[[Any], Any], row: Any, form: str, language: str, *, texts: bool) -> Any:
     """The explanation of one row, or of the rows of a table or a list; with `texts`, strings in a list are rows."""
+    check_language(language)
     explain_one = explain
     if form != "product":
         check_choice("form", form, ("product", "log"))
@@ -723,4 +748,5 @@ def explain_rows(explain: Callable[[Any], Any], row: Any, form: str, *, texts: b
         several = len(row) > 1 and all(isinstance(each, kinds) for each in row)
     else:
         several = (checks.is_frame(row) or getattr(row, "ndim", 1) == 2) and checks.count_rows(row) != 1
-    return Explanations(explain_one, RowsOf(row, range(checks.count_rows(row)))) if several else explain_one(row)
+    found = Explanations(explain_one, RowsOf(row, range(checks.count_rows(row)))) if several else explain_one(row)
+    return found.translate(language)

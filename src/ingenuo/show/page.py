@@ -11,6 +11,7 @@ from functools import cache
 from html import escape, unescape
 from typing import Any
 
+from ingenuo.language import say, spoken, spoken_language
 from ingenuo.rows import checks
 from ingenuo.show import format
 from ingenuo.show.plots import on_a_page
@@ -22,7 +23,10 @@ def page(title: str, body: str) -> str:
     """A whole page of HTML around what is to be shown."""
     import ingenuo
 
-    return str(template("page.html").render(title=title, body=body, tables=STYLE, ingenuo=ingenuo))
+    made = spoken(say("Made with ingenuo {version}.", version=ingenuo.__version__))
+    return str(
+        template("page.html").render(title=title, body=body, tables=STYLE, made=made, language=spoken_language())
+    )
 
 
 class Frame:

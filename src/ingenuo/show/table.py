@@ -8,13 +8,15 @@ import json
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from html import escape
 from itertools import zip_longest
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from ingenuo.errors import InputError, visible
 from ingenuo.errors import wants_colours as wants_colours
+from ingenuo.language import check_language, speaking, spoken
 from ingenuo.show.format import latex, markdown, plain
 from ingenuo.show.svg import Picture
 
@@ -123,16 +125,17 @@ class PrintedTable:
                 across = f" colspan='{columns - k}'" if not _fills(k, cells, columns) else ""
                 body += f"<td{sides[k]}{across}>{f'<em>{escape(cell)}</em>' if across else escape(cell)}</td>"
             body += "</tr>"
-        heads = "".join(f"<th{side}>{escape(str(head))}</th>" for side, head in zip(sides, self.heads))
-        caption = f"<caption>{escape(self.title)}</caption>" if self.title else ""
+        heads = "".join(f"<th{side}>{escape(str(spoken(head)))}</th>" for side, head in zip(sides, self.heads))
+        caption = f"<caption>{escape(spoken(self.title))}</caption>" if self.title else ""
         return f"<table class='ingenuo'>{caption}{f'<tr>{heads}</tr>' if heads else ''}{body}</table>"
 
     def markdown(self) -> str:
         """The table in Markdown; every cell is text."""
         n = self._columns()
-        lines = [self.heads or [""] * n, *([*cells, *[""] * (n - len(cells))] for cells in self.cells())]
+        named = [spoken(head) for head in self.heads] or [""] * n
+        lines = [named, *([*cells, *[""] * (n - len(cells))] for cells in self.cells())]
         heads, *rows = (f"| {' | '.join(map(markdown, line))} |" for line in lines)
-        title = f"**{markdown(self.title)}**\n\n" if self.title else ""
+        title = f"**{markdown(spoken(self.title))}**\n\n" if self.title else ""
         return title + "\n".join([heads, f"|{' --- |' * n}", *rows])
 
     def latex(self) -> str:
@@ -145,9 +148,10 @@ class PrintedTable:
         written = [" & ".join(cells) + r" \\" for cells in lines]
         if self.totals:
             written.insert(len(written) - self.totals, r"\hline")
-        heads = [" & ".join(map(latex, self.heads)) + r" \\", r"\hline"] if self.heads else []
+        named = [latex(spoken(head)) for head in self.heads]
+        heads = [" & ".join(named) + r" \\", r"\hline"] if named else []
         sides = "".join("r" if self._format(k) else "l" for k in range(n))
-        title = [rf"\textbf{{{latex(self.title)}}}", ""] if self.title else []
+        title = [rf"\textbf{{{latex(spoken(self.title))}}}", ""] if self.title else []
         return "\n".join([*title, rf"\begin{{tabular}}{{{sides}}}", *heads, *written, r"\end{tabular}"])
 
     def records(self) -> list[dict[str, Any]]:
@@ -166,7 +170,7 @@ class PrintedTable:
 
 def _write(value: Any, how: str) -> str:
     if value is None or isinstance(value, str):
-        return visible(value or "", lines=False)
+        return visible(spoken(value) or "", lines=False)
     return "–" if value != value else format(value, how) if how else visible(str(value), lines=False)
 
 
@@ -253,7 +257,7 @@ class Shown:
     def to_text(self, *, colour: bool = False) -> str:
         """What is printed; with `colour`, heads, answers and the words of a text stand out in a terminal."""
         return "\n".join(
-            (_paint(visible(block), block.startswith("→")) if colour else visible(block))
+            (_paint(visible(spoken(block)), block.startswith("→")) if colour else visible(spoken(block)))
             if isinstance(block, str)
             else block.text(colour=colour)
             for block in self._without_pictures()
@@ -267,7 +271,7 @@ class Shown:
     def body_html(self) -> str:
         """What a page or a notebook shows, without a style sheet."""
         return "".join(
-            block.html() if isinstance(block, Picture) or not isinstance(block, str) else _paragraph(block)
+            block.html() if isinstance(block, Picture) or not isinstance(block, str) else _paragraph(spoken(block))
             for block in self._blocks()
         )
 
@@ -281,17 +285,17 @@ class Shown:
         """A whole page, to be written to a file: no scripts, and nothing that is fetched from elsewhere."""
         from ingenuo.show.page import page
 
-        return page(self._title() if title is None else title, self._whole_html())
+        return page(spoken(self._title()) if title is None else title, self._whole_html())
 
     def to_markdown(self) -> str:
         """Paragraphs and tables for a README, an issue or a model card."""
         blocks = [block for block in self._without_pictures() if block != ""]
-        return "\n\n".join(markdown(block) if isinstance(block, str) else block.markdown() for block in blocks)
+        return "\n\n".join(markdown(spoken(block)) if isinstance(block, str) else block.markdown() for block in blocks)
 
     def to_latex(self) -> str:
         """Paragraphs and tables for an article; no package is needed."""
         blocks = [block for block in self._without_pictures() if block != ""]
-        return "\n\n".join(latex(block) if isinstance(block, str) else block.latex() for block in blocks)
+        return "\n\n".join(latex(spoken(block)) if isinstance(block, str) else block.latex() for block in blocks)
 
     def records(self) -> list[dict[str, Any]]:
         """The lines of its tables, each as values by their columns."""
@@ -327,6 +331,43 @@ class Shown:
         }
 
 
+class Translated(Shown):
+    """A thing that shows itself in other languages too; its data, as `to_dict` and `to_csv` give them, stay English."""
+
+    _language = "en"
+
+    def translate(self, language: str) -> Self:
+        """The same, which shows itself in a language: "en", "it" or "es"; what users named is not translated."""
+        found = copy(self)
+        object.__setattr__(found, "_language", check_language(language))
+        return found
+
+    def to_text(self, *, colour: bool = False) -> str:
+        """What is printed; with `colour`, heads, answers and the words of a text stand out in a terminal."""
+        with speaking(self._language):
+            return super().to_text(colour=colour)
+
+    def body_html(self) -> str:
+        """What a page or a notebook shows, without a style sheet."""
+        with speaking(self._language):
+            return super().body_html()
+
+    def to_html(self, title: str | None = None) -> str:
+        """A whole page, to be written to a file: no scripts, and nothing that is fetched from elsewhere."""
+        with speaking(self._language):
+            return super().to_html(title)
+
+    def to_markdown(self) -> str:
+        """Paragraphs and tables for a README, an issue or a model card."""
+        with speaking(self._language):
+            return super().to_markdown()
+
+    def to_latex(self) -> str:
+        """Paragraphs and tables for an article; no package is needed."""
+        with speaking(self._language):
+            return super().to_latex()
+
+
 @dataclass(frozen=True)
 class Heading:
     """The name of what follows."""
@@ -335,19 +376,19 @@ class Heading:
 
     def text(self, *, colour: bool = False) -> str:
         """The name alone."""
-        return self.name
+        return str(spoken(self.name))
 
     def html(self) -> str:
         """A heading."""
-        return f"<h2>{escape(self.name)}</h2>"
+        return f"<h2>{escape(spoken(self.name))}</h2>"
 
     def markdown(self) -> str:
         """A heading."""
-        return f"## {markdown(self.name)}"
+        return f"## {markdown(spoken(self.name))}"
 
     def latex(self) -> str:
         """A heading."""
-        return rf"\subsection*{{{latex(self.name)}}}"
+        return rf"\subsection*{{{latex(spoken(self.name))}}}"
 
     def records(self) -> list[dict[str, Any]]:
         """It is no table."""
