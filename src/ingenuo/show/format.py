@@ -26,7 +26,9 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return plain(value.tolist())
     value = value.item() if isinstance(value, np.generic) else value
-    if value is None or isinstance(value, str | bool | int):
+    if isinstance(value, str):
+        return str(value)  # of a message its English text alone
+    if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None if math.isnan(value) else str(value)
