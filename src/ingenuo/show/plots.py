@@ -31,6 +31,7 @@ VALUES = 20  # of a column: of more, the most frequent are drawn
 _BARS = 8  # classes of which bars stand side by side
 _SHOWN = 20  # comparisons or groups of an audit
 _AUDIT_NAME = 44  # letters
+_BINS, _TAIL = 40, 0.002  # of a histogram: its bins, and the share of rows that both ends may hide
 # Colours that those who do not see red and green apart tell apart too (Okabe and Ito); then matplotlib's own.
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 
@@ -476,6 +477,46 @@ def groups(audit: Any, axes: Any = None) -> list[Any]:
 
 
 # Pictures of a report.
+
+
+def drift(
+    evidence: tuple[Floats, Floats, Floats] | None, moved: Sequence[tuple[str, float, bool]], before: str,
+    axes: Any = None,
+) -> list[Any]:  # fmt: skip
+    """Draw two histograms, where there are any, and a bar for each item that moved; those that changed stand out.
+
+    The histograms are the ends of cells, and the rows in each (2, cells), before and now.
+    """
+    shown = list(moved[:_SHOWN])
+    height = max(3.2, 1.1 + 0.22 * len(shown))
+    axes = list(new_panels(1, 2, (9.6, height)) if axes is None else axes)
+    left, right = axes
+    if evidence is None:
+        left.set_axis_off()
+        left.text(0.5, 0.5, "no evidence log p(x)", ha="center", va="center", color="0.45", transform=left.transAxes)
+    else:
+        low, high, rows = evidence
+        middles, shares = (low + high) / 2, rows / np.maximum(rows.sum(axis=1, keepdims=True), 1)
+        inside = [np.searchsorted(np.cumsum(own), [_TAIL, 1 - _TAIL]).clip(0, len(low) - 1) for own in shares]
+        ends = low[min(at[0] for at in inside)], high[max(at[1] for at in inside)]
+        edges = np.linspace(*ends, _BINS + 1)
+        for k, own in enumerate(shares):
+            # What lies in the tails is in the last bins, so that none is left out.
+            heights, _ = np.histogram(middles.clip(*ends), edges, weights=own)
+            name = f"{before} ({rows[k].sum():,.0f})" if k == 0 else f"now ({rows[k].sum():,.0f} rows)"
+            left.stairs(heights, edges, fill=k == 0, color="0.72" if k == 0 else colour(5), lw=1.6, label=name)
+        left.set(xlabel="evidence log p(x) of a row", ylabel="share of the rows")
+        left.set_ylim(top=left.get_ylim()[1] * 1.25)
+        left.legend(frameon=False, fontsize=8, loc="upper left")
+        _frame(left, "y")
+    places = np.arange(len(shown))
+    right.barh(places, [100 * size for _, size, _ in shown], color=[colour(5) if own else "0.72" for *_, own in shown])
+    right.set_yticks(places, [short(name, 34) for name, *_ in shown])
+    right.invert_yaxis()
+    right.set_xlim(0, max(5.0, *(108 * size for _, size, _ in shown)) if shown else 5.0)
+    right.set_xlabel("rows that moved, in % (coloured: beyond chance)")
+    _frame(right)
+    return axes
 
 
 def balance(names: Sequence[str], shares: Mapping[str, Floats]) -> Any:

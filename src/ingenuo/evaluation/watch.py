@@ -1,0 +1,249 @@
+"""Drift while a server answers: each row is counted in a few microseconds, and the counts of servers and days add.
+
+The counts are those of `drift`, which compares them; `prometheus` writes them as a scraper reads them.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from ingenuo.errors import InputError
+from ingenuo.evaluation.drift import (
+    ANSWERS,
+    EVIDENCE,
+    MISSING,
+    ROWS,
+    UNSEEN,
+    Drift,
+    Reference,
+    cell_of,
+    count_drift,
+    count_in,
+    evidence_of,
+    known_values,
+    note_of,
+    rows_in,
+    starts_of,
+    tenths,
+)
+from ingenuo.rows.rows import Part
+from ingenuo.rows.schema import FAMILIES, column_name
+from ingenuo.tally.exact import Exact
+from ingenuo.tally.labels import labels_of, objects, public
+from ingenuo.tally.tally import Table, Tally
+
+_FAR = (-1000.0, -300.0, -100.0, -30.0, -10.0, -3.0, 0.0, 10.0, 100.0)  # log p(x), where there is no reference
+
+
+class Watch:
+    """The counts of the rows that one model answers.
+
+    Parameters
+    ----------
+    model : classifier
+        A fitted model, which does not change.
+    about : mapping, optional
+        What `ingenuo.store.about` gives of the model file: "drift" is what its training rows were like.
+
+    Examples
+    --------
+    >>> import ingenuo as ing, pyarrow as pa
+    >>> rows = pa.table({"town": ["a", "b", "b"], "age": [31.0, 42.0, 54.0]})
+    >>> model = ing.NaiveBayes().fit(rows, ["no", "yes", "yes"])
+    >>> watch = Watch(model)
+    >>> watch.add([{"town": "c", "age": None}], [[0.25, 0.75]])
+    >>> print(watch.tally())
+    answers: yes 1
+    missing: age 1
+    rows: rows 1
+    unseen: town 1
+    """
+
+    def __init__(self, model: Any, about: Mapping[str, Any] | None = None) -> None:
+        self._model, self._lock = model, threading.Lock()
+        self._classes = labels_of(model.classes_)
+        given = (about or {}).get("drift")
+        self.reference = None if given is None else Reference.from_plain(given, public(self._classes))
+        found = evidence_of(model)
+        self.evidence_of = None if found is None else found.name
+        schema = model.schema_
+        self._columns: list[tuple[str, frozenset[Any] | None]] = []
+        for name in schema.names.tolist():
+            kind = FAMILIES[schema.family(name)]
+            if kind in ("ignore", "count"):
+                continue
+            known = known_values(model, name, schema, learned=False) if kind == "category" else None
+            self._columns.append((column_name(name), None if known is None else frozenset(known.tolist())))
+        self._rows = self._judged = self._impossible = 0
+        self._answers = [0] * len(self._classes)
+        self._missing = [0] * len(self._columns)
+        self._unseen = [0] * len(self._columns)
+        self._cells: Counter[int] = Counter()
+        self._batches = Tally()
+
+    def add(self, rows: Any, posterior: Any, joints: Any = None) -> None:
+        """Count some rows and the answers to them.
+
+        Parameters
+        ----------
+        rows : list of mappings or texts, or table
+            Values by column, of the model's types; None, NaN and what is left out are missing.
+        posterior : rows × classes
+            The probabilities that were answered.
+        joints : rows × classes, optional
+            The log joints, where they are at hand and `evidence_of` is "". Without them the evidence of a list of rows
+            is not counted, and that of a table is worked out.
+        """
+        if isinstance(rows, list):
+            self._add_each(rows, posterior, joints)
+        else:
+            found = count_drift(self._model, Part(rows), {"posterior": posterior, "joint": joints})
+            with self._lock:
+                self._batches = self._batches + found
+
+    def _add_each(self, rows: list[Any], posterior: Sequence[Any], joints: Sequence[Any] | None) -> None:
+        with self._lock:
+            self._rows += len(rows)
+            missing, unseen, answers = self._missing, self._unseen, self._answers
+            for row in rows:
+                single = None if isinstance(row, dict) else row
+                for at, (name, known) in enumerate(self._columns):
+                    value = row.get(name) if single is None else single
+                    if value is None or value != value:  # NaN
+                        missing[at] += 1
+                    elif known is not None and value not in known:
+                        unseen[at] += 1
+            for shares in posterior:
+                own = shares if isinstance(shares, list) else list(shares)
+                answers[own.index(max(own))] += 1
+            for joint in joints or ():
+                self._judged += 1
+                top = max(joint)
+                if math.isfinite(top):
+                    self._cells[cell_of(top + math.log(sum([math.exp(each - top) for each in joint])))] += 1
+                else:
+                    self._impossible += 1
+
+    def tally(self) -> Tally:
+        """All that was counted; those of several add."""
+        with self._lock:
+            columns = objects([name for name, _ in self._columns])
+            rows = {"rows": self._rows, "with evidence": self._judged, "impossible": self._impossible}
+            tables = {
+                ROWS: Table.of({"what": list(rows)}, _exact(rows.values())),
+                ANSWERS: Table.of({"class": self._classes}, _exact(self._answers)),
+            }
+            if len(columns):
+                tables[MISSING] = Table.of({"column": columns}, _exact(self._missing))
+                may = [at for at, (_, known) in enumerate(self._columns) if known is not None]
+                tables[UNSEEN] = Table.of({"column": columns[may]}, _exact(self._unseen[at] for at in may))
+            if self._cells:
+                cells = np.array(list(self._cells), np.int64)
+                tables[EVIDENCE] = Table.of({"cell": cells}, _exact(self._cells.values()))
+            return Tally(tables) + self._batches
+
+    def drift(self, reference: Reference | None = None) -> Drift:
+        """The rows so far beside those of training, or beside others."""
+        before = self.reference if reference is None else reference
+        if before is None:
+            raise InputError("the model file has no counts of its training rows; give a reference")
+        return Drift(self.tally(), before, note=note_of(self._model))
+
+
+def _exact(counts: Any) -> Exact:
+    return Exact.counts(np.array(list(counts), np.int64))
+
+
+# For a scraper.
+
+
+def prometheus(tally: Tally, reference: Reference | None = None, labels: Mapping[str, str] | None = None) -> list[str]:
+    """The counts as lines of Prometheus' text format, beside the shares of the rows of training.
+
+    >>> counts = Tally({"answers": Table.of({"class": ["no", "yes"]}, [3, 1])})
+    >>> prometheus(counts, labels={"model": "mail"})[1:3]
+    ['# TYPE ingenuo_answers_total counter', 'ingenuo_answers_total{model="mail",class="no"} 3']
+    """
+    known = dict(labels or {})
+    before = Tally() if reference is None else reference.tally
+    lines: list[str] = []
+    for name, axis, what in (
+        (ANSWERS, "class", "Answers, by class."),
+        (MISSING, "column", "Rows in which the value of a column is missing."),
+        (UNSEEN, "column", "Rows with a category that the model has not learned."),
+    ):
+        pairs = _pairs(tally, name)
+        if pairs:
+            lines += _head(f"ingenuo_{name}_total", "counter", what)
+            lines += [f"ingenuo_{name}_total{_labels({**known, axis: label})} {n}" for label, n in pairs]
+    if EVIDENCE in tally or count_in(tally, ROWS, "with evidence"):
+        lines += _histogram(tally, _edges(before), known)
+    if reference is not None:
+        lines += _head("ingenuo_training_share", "gauge", "The shares of the rows of training, to compare with.")
+        lines += _training(before, known)
+    return lines
+
+
+def _training(before: Tally, known: Mapping[str, str]) -> list[str]:
+    rows, found = max(rows_in(before), 1), []
+    for name, axis in ((ANSWERS, "class"), (MISSING, "column"), (UNSEEN, "column")):
+        found += [({"what": name, axis: label}, n / rows) for label, n in _pairs(before, name)]
+    if EVIDENCE in before:
+        counts = _upto(before, _edges(before))
+        judged = max(count_in(before, ROWS, "with evidence"), 1)
+        found += [({"what": EVIDENCE, "le": edge}, n / judged) for edge, n in counts]
+    return [f"ingenuo_training_share{_labels({**known, **own})} {share:.6g}" for own, share in found]
+
+
+def _edges(before: Tally) -> np.ndarray[Any, Any]:
+    """Where tenths of the rows of training end; where these are not known, a few edges far apart."""
+    if EVIDENCE not in before:
+        return np.array(_FAR)
+    cells = before.labels(EVIDENCE, 0)
+    counts = before.over(EVIDENCE, cells).floats()
+    return starts_of(cells[tenths(counts)[1:]])
+
+
+def _upto(tally: Tally, edges: np.ndarray[Any, Any]) -> list[tuple[str, int]]:
+    """How many rows have an evidence of at most each edge; those that no class allows have -inf."""
+    cells = tally.labels(EVIDENCE, 0)
+    counts = tally.over(EVIDENCE, cells).floats() if len(cells) else np.zeros(0)
+    # A cell counts where it begins below the edge: edges of tenths are starts of cells, and divide none.
+    below = np.searchsorted(starts_of(cells), edges, side="left") if len(cells) else np.zeros(len(edges), np.int64)
+    sums = [0, *accumulate(int(n) for n in counts.tolist())]
+    first = count_in(tally, ROWS, "impossible")
+    return [(f"{edge:.9g}", first + sums[at]) for edge, at in zip(edges.tolist(), below.tolist())]
+
+
+def _histogram(tally: Tally, edges: np.ndarray[Any, Any], known: Mapping[str, str]) -> list[str]:
+    every = count_in(tally, ROWS, "with evidence")
+    lines = _head("ingenuo_evidence", "histogram", "The evidence log p(x) of the rows.")
+    for edge, n in [*_upto(tally, edges), ("+Inf", every)]:
+        lines.append(f"ingenuo_evidence_bucket{_labels({**known, 'le': edge})} {n}")
+    return [*lines, f"ingenuo_evidence_count{_labels(known)} {every}"]
+
+
+def _pairs(tally: Tally, name: str) -> list[tuple[str, int]]:
+    labels = tally.labels(name, 0)
+    counts = tally.over(name, labels).floats().tolist() if len(labels) else []
+    return [(str(label), int(n)) for label, n in zip(labels.tolist(), counts)]
+
+
+def _head(name: str, kind: str, what: str) -> list[str]:
+    return [f"# HELP {name} {what}", f"# TYPE {name} {kind}"]
+
+
+def _labels(given: Mapping[str, str]) -> str:
+    if not given:
+        return ""
+    escaped = {
+        name: value.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"') for name, value in given.items()
+    }
+    return "{" + ",".join(f'{name}="{value}"' for name, value in escaped.items()) + "}"
