@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from ingenuo.sheet import sheet
+from ingenuo.sheet.score import scorer
 
 PAGE = Path(__file__).parents[2] / "src" / "ingenuo" / "page"
 
@@ -56,13 +57,19 @@ def bits(numbers: Any) -> str | None:
 
 
 def assert_same_bits(models: Sequence[tuple[str, Any, Sequence[dict[str, Any]]]]) -> None:
-    """Each (name, model, rows) is answered by node as by Python, to the last bit; and so are the rows of its check."""
+    """Each (name, model, rows) is answered by node as by Python, to the last bit; and so are the rows of its check.
+
+    What answers single rows in a server does so too.
+    """
     sheets = [sheet(model) for _, model, _ in models]
     found = in_node([(own, rows) for own, (_, _, rows) in zip(sheets, models)])
     for (name, model, rows), answers in zip(models, found, strict=True):
         assert answers["check"] == {"passed": 32, "of": 32, "failed": []}, name
+        score = scorer(model)
         for row, answer in zip(rows, answers["answers"], strict=True):
-            joint, posterior = model.answer_row({key: value for key, value in row.items() if value is not None})
+            given = {key: value for key, value in row.items() if value is not None}
+            joint, posterior = model.answer_row(given)
+            assert [bits(each) for each in score(given)] == [bits(joint), bits(posterior)], (name, row)
             shown = [answer["posterior"], answer["explained"]]
             assert shown == [bits(posterior)] * 2, (name, row, posterior, _numbers(answer["posterior"]))
             if joint is not None:

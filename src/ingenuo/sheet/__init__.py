@@ -85,7 +85,7 @@ def sheet(model: Any) -> Sheet:
     schema, classes, priors = model.sheet_schema()
     names = [name for name in schema.names.tolist() if FAMILIES[schema.family(name)] != "ignore"]
     places = {name: place for place, name in enumerate(names)}
-    scorer = _placed(model.sheet_scorer(), places)
+    scorer = place_columns(model.sheet_scorer(), places)
     columns = _columns(model, schema, names)
     found = {
         "kind": type(model).__name__, "digest": hashlib.sha256(to_bytes(model)).hexdigest(),
@@ -97,13 +97,13 @@ def sheet(model: Any) -> Sheet:
     return Sheet(**found, check=[_checked(model, columns, cells) for cells in _rows_to_check(columns)])
 
 
-def _placed(node: Any, places: Mapping[Any, int]) -> Any:
-    """A node with the places of columns for their names."""
+def place_columns(node: Any, places: Mapping[Any, int]) -> Any:
+    """A node of a sheet with the places of columns for their names."""
     if isinstance(node, list | tuple):
-        return [_placed(each, places) for each in node]
+        return [place_columns(each, places) for each in node]
     if not isinstance(node, Mapping):
         return node
-    found = {name: _placed(each, places) for name, each in node.items()}
+    found = {name: place_columns(each, places) for name, each in node.items()}
     if "op" in node and "column" in node:
         found["column"] = places[node["column"]]
     if "op" in node and node.get("columns") is not None:

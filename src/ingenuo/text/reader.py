@@ -28,8 +28,10 @@ def reader_of(words: Words) -> dict[str, Any]:
         found["shortest"] = words.shortest
     else:
         found["pattern"], found["group"] = _pattern(words)
+        found["token"] = words.token  # as Python writes it
     if words.negation is not None:
         cues = {"cues": list(words.cues), "contractions": words.contractions, "closing": CLOSING, "prefix": PREFIX}
+        cues["language"] = words.negation
         found["negation"] = cues
     if words.stops:
         found["stops"] = sorted(words.stops)
