@@ -15,8 +15,9 @@ from ingenuo.cli.work.page import merge_with
 from ingenuo.datasets import diabetes, play_tennis
 from ingenuo.page import page
 from ingenuo.page.rows import page_rows
-from ingenuo.page.server import listen, make_server
 from ingenuo.page.session import Session
+from ingenuo.serve.home import make_server
+from ingenuo.serve.server import listen
 
 SUNNY = {"Outlook": "Sunny", "Temperature": "Hot", "Humidity": "High", "Wind": "Weak"}  # the first of the days, No
 QUESTION = "Outlook=Sunny&Temperature=Hot&Humidity=High&Wind=Weak"

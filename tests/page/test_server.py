@@ -16,10 +16,10 @@ import ingenuo as ing
 from ingenuo import store
 from ingenuo.cli.work.page import merge_with
 from ingenuo.datasets import diabetes, play_tennis
-from ingenuo.page import server
 from ingenuo.page.rows import page_rows
-from ingenuo.page.server import make_app
 from ingenuo.page.session import Session
+from ingenuo.serve import http
+from ingenuo.serve.home import make_app
 from ingenuo.tally import container
 
 httpx = pytest.importorskip("httpx", reason="httpx is not installed, so the server cannot be asked")
@@ -161,7 +161,7 @@ def test_what_is_not_there_is_one_sentence(ask: Asker) -> None:
 
 
 def test_a_body_that_is_too_large_is_refused_whether_it_says_so_or_not(ask: Asker, monkeypatch: Any) -> None:
-    monkeypatch.setattr(server, "LARGEST", 1 << 20)
+    monkeypatch.setattr(http, "LARGEST", 1 << 20)
     assert "larger than 1 MiB" in error(ask.send("/v1/second", b"x" * (1 << 20) + b"x"), 413)
 
     async def pieces() -> AsyncIterator[bytes]:
@@ -173,7 +173,7 @@ def test_a_body_that_is_too_large_is_refused_whether_it_says_so_or_not(ask: Aske
 
 
 def test_a_body_that_does_not_come_is_not_waited_for(ask: Asker, monkeypatch: Any) -> None:
-    monkeypatch.setattr(server, "_WAIT", 0.05)
+    monkeypatch.setattr(http, "WAIT", 0.05)
 
     async def never() -> Any:
         await asyncio.sleep(30)

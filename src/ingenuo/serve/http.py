@@ -144,8 +144,8 @@ class Guard:
         elif headers.get(b"sec-fetch-site") == b"cross-site" and request.path != "/enter":
             raise Refused(403, "this was asked by the page of another site")
 
-    def check_token(self, request: Request, scope: str) -> None:
-        """Raise where the token does not allow what is asked for."""
+    def check_token(self, request: Request, scope: str = "") -> None:
+        """Raise where the token does not allow what is asked for, or is none."""
         if scope == "open" or not self.tokens:
             return
         given = request.headers.get(b"authorization")
@@ -156,7 +156,7 @@ class Guard:
             found = self.find(cookie(request).encode("utf-8", "replace"))
         if found is None:
             raise Refused(401, self.said, (b"www-authenticate", b"Bearer"))
-        if scope not in found.scopes:
+        if scope and scope not in found.scopes:
             raise Refused(403, f"the token does not allow to {scope}; take one that does")
         request.token = found
 
@@ -349,7 +349,10 @@ class Application:
         """How a path is answered, by method."""
         return self.routes.get(request.path)
 
-    async def admit(self, request: Request, route: Route) -> None:
+    def begin(self, request: Request) -> None:
+        """Take note of a request that begins."""
+
+    def admit(self, request: Request, route: Route) -> None:
         """Raise where a request that is allowed has to wait."""
 
     def note(self, request: Request, route: str, answer: Answer, seconds: float, error: Exception | None) -> None:
@@ -361,8 +364,9 @@ class Application:
             return
         began, request, route, failed = time.perf_counter(), Request(scope, receive), None, None
         try:
+            self.begin(request)
             route = self._route(request)
-            await self.admit(request, route)
+            self.admit(request, route)
             answer = await route.endpoint(request)
         except Exception as error:
             failed, answer = error, failure(error)
@@ -382,7 +386,7 @@ class Application:
         route = None if found is None else found.get(method)
         if route is not None and route.kinds and request.kind not in route.kinds:
             raise Refused(415, f"the body must be {listed(route.kinds)}")
-        self.guard.check_token(request, "read" if route is None else route.scope)
+        self.guard.check_token(request, "" if route is None else route.scope)
         if found is None:
             raise Refused(404, "there is nothing at this address")
         if route is None:

@@ -120,8 +120,9 @@ def open(model: str, files: tuple[str, ...], output: str | None, port: int, no_b
     if output == "-":
         raise click.UsageError("the page saves to a file; name one")
     from ingenuo.cli.work import page as work
-    from ingenuo.page.server import listen, serve
     from ingenuo.page.session import Session
+    from ingenuo.serve.home import serve
+    from ingenuo.serve.server import listen
 
     loaded, about = options.load(model), options.about(model)
     drawn = _drawn(loaded, files, given)
