@@ -52,6 +52,7 @@ COMMANDS = {
     "predict": "Append the answers of a model to the rows of a file.",
     "report": "Write one page about a model and how good it is.",
     "select": "Which columns of files are worth having, in bits.",
+    "serve": "Answer over HTTP, and learn and forget while it does.",
     "train": "Learn a model from files.",
     "update": "Learn more rows.",
 }

@@ -177,7 +177,8 @@ class Service(Application):
     def note(self, request: Request, route: str, answer: Answer, seconds: float, error: Exception | None) -> None:
         """Count what was answered, and write a line of it."""
         self.metrics.add_request(route, answer.status, seconds)
-        where = place_of(error) if error is not None and answer.status >= 500 else None
+        ours = error is not None and not isinstance(error, Refused) and answer.status >= 500
+        where = place_of(error) if ours and error is not None else None
         self.log.line(
             method=request.method if request.method in _METHODS else "OTHER",
             route=route, status=answer.status, ms=round(seconds * 1000, 3), bytes_in=request.n_bytes,
@@ -382,7 +383,8 @@ class Service(Application):
         """What a caller should know of a model."""
         version = self._begin(served, request)
         found = await self.work(version.describe)
-        return Answer.of({"name": served.name, **found, "learns": self.changes is not None, **served.state()})
+        state = {key: plain(value) for key, value in served.state().items() if key != "bytes"}
+        return Answer.of({"name": served.name, **found, "learns": self.changes is not None, **state})
 
     async def sheet(self, served: Served, request: Request) -> Answer:
         """The document from which a model can be asked anywhere."""

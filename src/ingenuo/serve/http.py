@@ -16,7 +16,16 @@ from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
 from typing import Any, NamedTuple
 
-from ingenuo.errors import ForgetError, IngenuoError, JournalError, MergeError, RefusedError, StaleCalibrationError
+from ingenuo.errors import (
+    ForgetError,
+    IngenuoError,
+    InputError,
+    JournalError,
+    MergeError,
+    RefusedError,
+    StaleCalibrationError,
+    did_you_mean,
+)
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -203,6 +212,38 @@ def cookie(request: Request) -> str:
     except CookieError:
         return ""
     return "" if found is None else found.value
+
+
+SCOPES = ("read", "learn")
+_SHORTEST = 16  # letters of a token
+
+
+def read_tokens(path: str) -> tuple[Token, ...]:
+    """The tokens of a file: one in each line, with what it allows (read, learn) behind it; where nothing is, all."""
+    found: list[Token] = []
+    with open(path, encoding="utf-8") as file:
+        try:
+            lines = file.read().splitlines()
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path} is no text: {error.reason}; write one token in each line") from None
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        secret, *scopes = line.split()
+        if not all("!" <= letter <= "~" for letter in secret) or len(secret) < _SHORTEST or ";" in secret:
+            raise InputError(
+                f"{path}, line {number}: a token has {_SHORTEST} letters of ASCII or more, and no semicolon; "
+                "`openssl rand -hex 32` makes one"
+            )
+        odd = next((each for each in scopes if each not in SCOPES), None)
+        if odd is not None:
+            raise InputError(f"{path}, line {number}: {odd!r} is no scope{did_you_mean(odd, SCOPES)}")
+        if any(each.secret == secret.encode() for each in found):
+            raise InputError(f"{path}, line {number}: the token stands there twice; remove one of the lines")
+        found.append(Token(secret.encode(), frozenset(scopes or SCOPES), number))
+    if not found:
+        raise InputError(f"{path} has no token; write one in each line")
+    return tuple(found)
 
 
 # Bodies.

@@ -128,6 +128,12 @@ class Served:
             self._now = Version(self.live.model, self.live.state["version"], self._now.about)
         return self._now
 
+    @property
+    def last(self) -> Version:
+        """The version that was asked last, whose columns are those of all."""
+        assert self._now is not None
+        return self._now
+
     def open(self) -> None:
         """Load the file, which must be a model that answers."""
         self.publish(*self.read())
@@ -153,7 +159,7 @@ class Served:
 
     def state(self) -> dict[str, Any]:
         """How many changes were learned, and how far the calibration is behind."""
-        return {} if self.live is None else dict(self.live.state)
+        return {} if self.live is None else {**self.live.state, "bytes": self.live.journal_bytes}
 
 
 def stamp_of(path: str) -> Stamp:

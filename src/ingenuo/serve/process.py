@@ -1,0 +1,183 @@
+"""One process that serves: it loads the models while it says that it is not ready, follows their files, and ends gently.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import signal
+import socket
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from ingenuo.errors import InputError
+from ingenuo.serve.app import INLINE, Changes, Service, check_keys
+from ingenuo.serve.bodies import read_rows
+from ingenuo.serve.http import LOOPBACK, Answer, Guard, Token
+from ingenuo.serve.live import LiveModel
+from ingenuo.serve.logs import Log, write_error
+from ingenuo.serve.models import Served
+from ingenuo.serve.server import Server, is_loopback
+from ingenuo.show.format import plain
+
+_LOOK = 1.0  # seconds between two looks at the files
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a server is started with."""
+
+    models: tuple[tuple[str, str], ...]  # names and files
+    host: str = "127.0.0.1"
+    hosts: tuple[str, ...] = ()  # names by which it may be asked
+    tokens: tuple[Token, ...] = ()
+    learn: bool = False
+    journal: str | None = None  # the folder of the journals; beside each model where there is none
+    workers: int = 1
+    rate: float | None = None
+    drain: float = 5.0
+    quiet: bool = False
+
+    def journal_of(self, name: str, path: str) -> str:
+        """The folder of the journal of a model."""
+        return f"{path}.journal" if self.journal is None else os.path.join(self.journal, name)
+
+    def guard(self) -> Guard:
+        """Who is answered."""
+        return Guard(self.tokens, hosts=self.hosts or (LOOPBACK if is_loopback(self.host) else None))
+
+
+class Learning:
+    """What learns and forgets in this process: every change is kept before it is answered."""
+
+    def __init__(self, models: dict[str, Served]) -> None:
+        self._models = models
+        self._reads = ThreadPoolExecutor(1, "read")
+
+    async def change(self, model: str, verb: str, kind: str, body: bytes, key: str | None) -> Answer:
+        """Change a model by the rows of a body."""
+        served, loop = self._models[model], asyncio.get_running_loop()
+        columns = served.last.columns
+        read = partial(read_change, verb, kind, body, columns)
+        rows, labels, weights, learned = read() if len(body) <= INLINE else await loop.run_in_executor(self._reads, read)
+        more = {"learned": learned} if verb == "recalibrate" else {}
+        said = await asyncio.wrap_future(served.live.submit(verb, rows, labels, weights, key=key, **more))
+        return Answer.of({"model": model, **plain(said)})
+
+    def close(self) -> None:
+        """End, after the last change."""
+        self._reads.shutdown()
+        for served in self._models.values():
+            if served.live is not None:
+                served.live.close()
+
+
+def read_change(verb: str, kind: str, body: bytes, columns: Any) -> tuple[Any, list[Any], list[float] | None, bool]:
+    """The rows of a body as they are learned, their classes and weights, and whether the model knows them."""
+    rows, said = read_rows(kind, body, columns, labelled=True)
+    check_keys(said, *(("classes", "learned") if verb == "recalibrate" else ("classes", "weights")))
+    learned = said.get("learned", True)
+    if not isinstance(learned, bool):
+        raise InputError('"learned" must be true or false')
+    if verb == "recalibrate" and rows.weights is not None:
+        raise InputError("rows that calibrate have no weights; leave them out")
+    X = rows.table if rows.few is None else columns.table(rows.few)
+    return X, rows.labels or [], rows.weights, learned
+
+
+class Process:
+    """Models, their application, and the server of both.
+
+    Parameters
+    ----------
+    settings : Settings
+        What is served.
+    announce : callable
+        Is called when every model answers.
+    changes : Changes, optional
+        What learns and forgets elsewhere; without it, this process does where that is asked for.
+    """
+
+    def __init__(self, settings: Settings, announce: Callable[[], object], changes: Changes | None = None) -> None:
+        self.settings, self._announce = settings, announce
+        self.models = [Served(name, path) for name, path in settings.models]
+        by_name = {each.name: each for each in self.models}
+        self.own = Learning(by_name) if settings.learn and changes is None else None
+        self.log = Log(None if settings.quiet else write_error)
+        rate = None if settings.rate is None else settings.rate / settings.workers
+        self.service = Service(
+            self.models, settings.guard(), log=self.log, changes=self.own if changes is None else changes, rate=rate
+        )
+        self._again = False
+        self.server = Server(
+            self.service, self._serve, drain=settings.drain, ending=self._end, closing=self._close, hangup=self._reload_soon
+        )
+
+    def run(self, bound: socket.socket) -> None:
+        """Serve on a socket until the end is asked for; raises what kept the models from being loaded."""
+        warnings.simplefilter("ignore")  # they may hold values of rows
+        if hasattr(signal, "SIGTERM"):
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the end is gentle, and no interruption
+        try:
+            self.server.run(sockets=[bound])
+        finally:
+            if self.own is not None:
+                self.own.close()
+        if self.server.error is not None:
+            raise self.server.error
+        self.log.line(event="ended")
+
+    def open(self) -> None:
+        """Load the models."""
+        for served in self.models:
+            served.open()
+            if self.own is not None:
+                version, folder = served.now, self.settings.journal_of(served.name, served.path)
+                served.live = LiveModel(version.model, version.about, folder, name=served.name, version=version.version)
+                for note in served.live.notes:
+                    self.log.line(event="journal", model=served.name, note=note)
+        gc.collect()
+        gc.freeze()  # what was loaded stays, and need not be looked at again and again
+
+    async def _serve(self) -> None:
+        """Load the models beside the answers, and follow their files."""
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(None, self.open)
+        self.log.line(event="ready", models=[{"name": each.name, "version": each.now.version} for each in self.models])
+        self._announce()
+        while True:
+            await asyncio.sleep(_LOOK)
+            again, self._again = self._again, False
+            for served in self.models:
+                if served.live is None and (again or served.has_changed()):
+                    await loop.run_in_executor(None, self._reload, served)
+
+    def _reload(self, served: Served) -> None:
+        """Let the version of a file answer, if it does so rightly."""
+        before = served.now.version
+        try:
+            version, stamp = served.read()
+        except Exception as error:
+            served.failures += 1
+            said = " ".join(str(error).split())
+            self.log.line(event="reload", model=served.name, version=before, error=f"{type(error).__name__}: {said}")
+            return
+        if version.version != before:
+            served.publish(version, stamp)
+            self.log.line(event="reload", model=served.name, version=version.version, before=before)
+
+    def _reload_soon(self) -> None:
+        self._again = True
+
+    def _end(self) -> None:
+        if not self.service.draining:
+            self.service.draining = True
+            self.log.line(event="ending")
+
+    def _close(self) -> None:
+        self.service.closing = True
