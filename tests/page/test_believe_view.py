@@ -109,7 +109,7 @@ def near(found: Any) -> Any:
 
 
 def counts(view: Any) -> list[int]:
-    return [int(each) for each in view.locator(".believe-cell").all_inner_texts()]
+    return [int(each.replace("·", "0")) for each in view.locator(".believe-cell").all_inner_texts()]
 
 
 def test_confusions_are_pythons_and_lead_to_their_rows(visit: Visits, patients: tuple[Any, Any]) -> None:

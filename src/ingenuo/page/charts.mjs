@@ -69,9 +69,12 @@ export function whole(n) {
 export function odds(x) {
   if (Number.isNaN(x)) return "–";
   const size = Math.abs(x), times = Math.exp(size);
-  const text = size === Infinity ? "∞" : times >= 1e6 ? `10^${Math.round(size / Math.LN10)}` : times >= 100 ? whole(Math.round(times)) : String(Number(times.toPrecision(3)));
+  const text = size === Infinity ? "∞" : times >= 1e6 ? `10${raised(Math.round(size / Math.LN10))}` : times >= 100 ? whole(Math.round(times)) : String(Number(times.toPrecision(3)));
   return x >= 0 ? say("{n} to 1", { n: text }) : say("1 to {n}", { n: text });
 }
+
+// A number as a power: 43 becomes ⁴³.
+const raised = (n) => String(n).replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]);
 
 export function share_of(log_odds) {
   return 1 / (1 + Math.exp(-log_odds));
@@ -186,10 +189,10 @@ export function Bar({ k, share, before = null, ghost = null }) {
     ${before === null ? null : html`<b class="before" style=${`left:${100 * before}%`}></b>`}</span>`;
 }
 
-// Log odds around a middle. What is beyond the largest, or infinite, fills its side.
+// Log odds around a middle. What is beyond the largest, or infinite, fills its side and fades at its end.
 export function Odds({ value, most, pair }) {
   if (value === null || Number.isNaN(value)) return html`<span class="odds" aria-hidden="true"></span>`;
-  const k = value < 0 ? pair[1] : pair[0], size = most > 0 ? Math.min(Math.abs(value) / most, 1) : Math.abs(value) === Infinity ? 1 : 0;
+  const k = value < 0 ? pair[1] : pair[0], far = Math.abs(value) > most, size = most > 0 ? Math.min(Math.abs(value) / most, 1) : far ? 1 : 0;
   const { class: name, style } = paint(k);
-  return html`<span class="odds" aria-hidden="true"><i class=${`${name} ${value < 0 ? "less" : "more"}`} style=${`${style};transform:scaleX(${size})`}></i></span>`;
+  return html`<span class="odds" aria-hidden="true"><i class=${`${name} ${value < 0 ? "less" : "more"}${far ? " over" : ""}`} style=${`${style};transform:scaleX(${size})`}></i></span>`;
 }

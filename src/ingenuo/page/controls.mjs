@@ -81,6 +81,9 @@ export function Slider({ label, value, low, high, whole: is_whole, typical, mark
     <span class="marks" aria-hidden="true">${marks.map((mark) => html`<i style=${`left:${100 * share(mark.at)}%;background:${colour(mark.k)}`} title=${mark.title}></i>`)}</span></span>`;
 }
 
+// A number as it fits into its field, which has all of it while it is changed.
+const rounded = (value) => (String(value).length > 8 ? String(Number(value.toPrecision(value < 0 ? 4 : 5))) : String(value));
+
 // The number that was typed: null for nothing, undefined where it is none.
 function parsed(text, is_whole) {
   const plain = text.trim().replace("−", "-");
@@ -91,14 +94,14 @@ function parsed(text, is_whole) {
 
 export function NumberField({ label, value, placeholder, least_is_zero = false, on, size = 8 }) {
   const [draft, set] = useState(null);
-  const own = value === null ? "" : String(value), read = draft === null ? value : parsed(draft, least_is_zero);
+  const own = value === null ? "" : rounded(value), read = draft === null ? value : parsed(draft, least_is_zero);
   const wrong = draft !== null && read === undefined, shown = draft !== null && (wrong || Object.is(read, value)) ? draft : own;
   const type = (event) => {
     const text = event.currentTarget.value, number = parsed(text, least_is_zero);
     set(text);
     if (number !== undefined) on(number);
   };
-  return html`<input class="number" type="text" inputmode="decimal" autocomplete="off" spellcheck=${false} size=${size} aria-label=${label} placeholder=${placeholder} value=${shown} aria-invalid=${wrong ? "true" : undefined} title=${wrong ? say("This is no number, as 3.5 is.") : undefined} onInput=${type} onBlur=${() => set(null)} />`;
+  return html`<input class="number" type="text" inputmode="decimal" autocomplete="off" spellcheck=${false} size=${size} aria-label=${label} placeholder=${placeholder} value=${shown} aria-invalid=${wrong ? "true" : undefined} title=${wrong ? say("This is no number, as 3.5 is.") : value === null || own === String(value) ? undefined : String(value)} onInput=${type} onFocus=${() => set(value === null ? "" : String(value))} onBlur=${() => set(null)} />`;
 }
 
 let names = 0;

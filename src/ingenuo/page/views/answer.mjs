@@ -9,6 +9,7 @@ const MOST = 60; // and of all
 const LINES = 14; // of the arithmetic, until all are asked for
 const NUMBERED = 6; // classes of the table in numbers
 const NAMED = 6; // unknown columns
+const REACH = 1.5; // of the strongest line: how long a bar may be, so that the others are seen beside the sum
 
 // The bars, always on the screen. A class keeps its bar, which slides to its place.
 export function Verdict({ app, ghost }) {
@@ -19,7 +20,7 @@ export function Verdict({ app, ghost }) {
   const rest = order.slice(n).reduce((sum, k) => sum + answer.posterior[k], 0);
   const calibrated = before && before.some((p, k) => Math.abs(p - answer.posterior[k]) > 5e-4);
   return html`<section class=${`verdict${ghost ? " previewed" : ""}${all ? " all" : ""}`} aria-labelledby="verdict-head">
-    <h2 id="verdict-head"><span class="hidden">${say("Answer")}: </span><span class="best" dir="auto"><${Swatch} k=${best} />${shortened(label(best), 80)}</span> <span class="chance">${percent(answer.posterior[best])}</span></h2>
+    <h2 id="verdict-head"><span class="hidden">${say("Answer")}: </span><span class=${`best${label(best).length > 9 ? " long" : ""}`} dir="auto"><${Swatch} k=${best} />${shortened(label(best), 80)}</span> <span class="chance">${percent(answer.posterior[best])}</span></h2>
     <div class="posterior" role="list" style=${`--n:${shown.length};--name:${Math.min(28, 1.2 * Math.max(5, ...shown.map((k) => label(k).length)))}ch`}>${[...shown].sort((a, b) => a - b).map((k) => html`<div role="listitem" class=${`class-row${k === best ? " is-best" : ""}`} key=${k} style=${`--rank:${rank.get(k)}`}>
       <span class="class-name" dir="auto" title=${label(k).length > 14 ? shortened(label(k), 400) : undefined}>${shortened(label(k), 60)}</span>
       <${Bar} k=${k} share=${answer.posterior[k]} before=${calibrated ? before[k] : null} ghost=${ghost ? ghost.posterior[k] : null} />
@@ -62,6 +63,12 @@ function called(line) {
   return line.column === null ? say(line.name) : line.name;
 }
 
+// A number that was measured is not read to its last digit.
+function valued(app, { column, of, name, value }) {
+  const given = column === null || of !== null ? null : app.row[name];
+  return typeof given === "number" && value === String(given) ? figures(given, 5) : value;
+}
+
 function Lines({ app, lines, most, pair }) {
   const [at, move] = useState(0);
   const show = (line) => () => {
@@ -81,7 +88,7 @@ function Lines({ app, lines, most, pair }) {
   };
   return html`<tbody onMouseLeave=${hide}>${lines.map((line, i) => html`<tr key=${`${line.column} ${line.of} ${line.name} ${line.value}`} tabindex=${i === Math.min(at, lines.length - 1) ? 0 : -1} onMouseEnter=${show(line)} onFocus=${(event) => { move(i); show(line)(event); }} onBlur=${hide} onKeyDown=${keys}>
     <th scope="row" dir="auto" class=${line.of === null ? null : "part"}>${shortened(called(line), 80)}</th>
-    <td class="value" dir="auto">${shortened(line.value, 60)}</td>
+    <td class="value" dir="auto" title=${valued(app, line) === line.value ? undefined : line.value}>${shortened(valued(app, line), 60)}</td>
     <td class="odds-cell"><${Odds} value=${line.adds} most=${most} pair=${pair} /></td>
     <td class="n">${signed(line.adds)}</td></tr>`)}</tbody>`;
 }
@@ -94,17 +101,16 @@ function Arithmetic({ app }) {
   const size = (line) => (Number.isNaN(line.adds) ? 0 : Math.abs(line.adds));
   const sorted = by === "size" || (others.length > LINES && !all) ? [...others].sort((x, y) => size(y) - size(x)) : others;
   const shown = all ? sorted : sorted.slice(0, LINES), hidden = sorted.slice(shown.length);
-  const most = Math.max(1, ...lines.map(size).filter(Number.isFinite));
   const joint = answer.joint || answer.logs, total = difference(joint, pair), rest = hidden.reduce((sum, line) => sum + line.adds, 0);
   const apart = total - lines.reduce((sum, line) => sum + line.adds, 0);
-  const final = difference(answer.logs, pair);
+  const final = difference(answer.logs, pair), strongest = Math.max(1, ...lines.map(size).filter(Number.isFinite));
+  const most = Math.max(strongest, Math.min(REACH * strongest, Math.max(...[total, final, rest].map(Math.abs).filter(Number.isFinite), 0)));
   const left = answer.factors.filter((factor) => !factor.logs && factor.of === null && factor.column !== null);
   const unknown = left.filter((factor) => app.row[factor.name] === undefined), seen = left.filter((factor) => app.row[factor.name] !== undefined);
   const names = { a: shortened(label(pair[0]), 40), b: shortened(label(pair[1]), 40) };
   return html`<div class="arithmetic">
-    <div class="pair">${K > 2 ? html`<${Choice} label=${say("the one class")} value=${pair[0]} on=${(k) => app.compare(k, k === pair[1] ? pair[0] : pair[1])} options=${classes(app)}>${say("between")} <//><${Choice} label=${say("the other class")} value=${pair[1]} on=${(k) => app.compare(k === pair[0] ? pair[1] : pair[0], k)} options=${classes(app)}>${say("and")} <//>${app.chosen ? html`<${Button} class="link" on=${() => app.compare(null)}>${say("the best and the next")}<//>` : null}` : null}
-      ${others.length > 2 ? html`<span class="spacer"></span><${Choice} label=${say("Order of the lines")} value=${by} on=${sort} options=${[{ value: "size", label: say("strongest first") }, { value: "table", label: say("as in the table") }]} />` : null}</div>
-    <p class="how">${say("Each line adds its log odds, to the right for {a}, to the left for {b}. What the answer would be without a line is shown while you point at it.", names)}</p>
+    <div class="pair"><p class="how">${say("Each line adds its log odds, to the right for {a}, to the left for {b}. What the answer would be without a line is shown while you point at it.", names)}</p>${K > 2 ? html`<${Choice} label=${say("the one class")} value=${pair[0]} on=${(k) => app.compare(k, k === pair[1] ? pair[0] : pair[1])} options=${classes(app)}>${say("between")} <//><${Choice} label=${say("the other class")} value=${pair[1]} on=${(k) => app.compare(k === pair[0] ? pair[1] : pair[0], k)} options=${classes(app)}>${say("and")} <//>${app.chosen ? html`<${Button} class="link" on=${() => app.compare(null)}>${say("the best and the next")}<//>` : null}` : null}
+      ${others.length > 2 ? html`${K > 2 ? html`<span class="spacer"></span>` : null}<${Choice} label=${say("Order of the lines")} value=${by} on=${sort} options=${[{ value: "size", label: say("strongest first") }, { value: "table", label: say("as in the table") }]} />` : null}</div>
     <div class="scroll" tabindex="0" role="region" aria-label=${say("arithmetic of the answer")}><table class="sums">
       <caption class="hidden">${say("Log odds of {a} against {b}", names)}</caption>
       <thead><tr><th scope="col">${say("what")}</th><th scope="col"><span class="hidden">${say("value")}</span></th><th scope="col" class="sides"><span dir="auto">${names.b}</span><span dir="auto">${names.a}</span></th><th scope="col" class="n">${say("log odds")}</th></tr></thead>

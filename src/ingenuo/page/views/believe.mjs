@@ -13,6 +13,7 @@ const SLICE = 12; // milliseconds of work between two frames
 const LISTED = 25; // rows of a cell
 const CELLS = 12; // columns of a row that are shown
 const MATRIX = 20; // classes whose confusions are a table
+const ACROSS = 6; // classes whose names stand side by side above it; those of more stand upright
 const PAIRS = 30;
 
 // The interval of a share that was seen k of n times (Wilson).
@@ -263,10 +264,10 @@ function Threshold({ app, answers, chosen, choose, threshold, move }) {
       <div><${Costs} app=${app} found=${found} threshold=${threshold} colour=${app.colour(chosen)} /></div>
       <div>
         <div class="scroll" tabindex="0" role="region" aria-label=${say("costs and rows")}><table class="sheet believe-costs">
-          <thead><tr><th scope="col">${say("true")}</th>${named.map((name) => html`<th scope="col">${say("answered {class}", { class: name })}</th>`)}</tr></thead>
-          <tbody>${[0, 1].map((truth) => html`<tr><th scope="row">${named[truth]}</th>${[0, 1].map((answer) => html`<td>
+          <thead><tr><th scope="col">${say("true")}</th>${named.map((name) => html`<th scope="col"><span>${say("answered {class}", { class: shortened(name, 40) })}</span></th>`)}</tr></thead>
+          <tbody>${[0, 1].map((truth) => html`<tr><th scope="row"><span>${shortened(named[truth], 40)}</span></th>${[0, 1].map((answer) => html`<td>
             <input type="number" step="any" value=${costs[truth][answer]} aria-label=${say("cost of {truth} answered {answer}", { truth: named[truth], answer: named[answer] })} onChange=${change(truth, answer)} />
-            <small>${say("{n} rows", { n: whole(seen[truth][answer]) })}</small></td>`)}</tr>`)}</tbody>
+            <small>${seen[truth][answer] === 1 ? say("1 row") : say("{n} rows", { n: whole(seen[truth][answer]) })}</small></td>`)}</tr>`)}</tbody>
         </table></div>
         <p aria-live="polite">${say("At {threshold} a row costs {cost} ({low} to {high}).", { threshold: threshold.toFixed(2), cost: three(found.own[at]), low: three(found.low[at]), high: three(found.high[at]) })}
           ${" "}${say("The cheapest threshold is {best} ({from} to {to}): {cost}.", { best: found.best.toFixed(2), from: found.from.toFixed(2), to: found.to.toFixed(2), cost: three(found.own[Math.round(found.best * STEPS)]) })}</p>
@@ -295,16 +296,16 @@ function Confusion({ app, answers, answer_of, threshold_says }) {
   const right = truths.reduce((sum, k) => sum + (k < 0 ? 0 : of(k, k).length), 0), [low, high] = wilson(right, answers.length);
   const is_open = (truth, answer) => cell !== null && cell[0] === truth && cell[1] === answer;
   const button = (truth, answer, n) => html`<button type="button" class="believe-cell" aria-pressed=${is_open(truth, answer)} disabled=${n === 0 || !app.rows}
-    aria-label=${say("{n} rows of {truth} answered {answer}", { n, truth: name(truth), answer: name(answer) })} onClick=${() => open(is_open(truth, answer) ? null : [truth, answer])}>${whole(n)}</button>`;
+    aria-label=${say("{n} rows of {truth} answered {answer}", { n, truth: name(truth), answer: name(answer) })} onClick=${() => open(is_open(truth, answer) ? null : [truth, answer])}>${n === 0 && truth !== answer ? html`<span class="believe-none">·</span>` : whole(n)}</button>`;
   return html`<section class="believe-part" aria-labelledby="believe-confusion">
     <h3 id="believe-confusion">${say("What is taken for what?")}</h3>
     <p class="how">${say("{right} of {n} rows are right: {share} ({low} to {high}).", { right: whole(right), n: whole(answers.length), share: percent(right / answers.length), low: percent(low), high: percent(high) })}
       ${" "}${threshold_says} ${app.rows ? say("Click a number to see its rows, and a row to ask it.") : say("The rows themselves are not in this page.")}</p>
-    <div class="scroll" tabindex="0" role="region" aria-label=${say("confusions")}>${K <= MATRIX ? html`<table class="sheet believe-matrix">
-      <thead><tr><th scope="col">${say("true")} \\ ${say("answered")}</th>${Array.from({ length: K }, (_, k) => html`<th scope="col" class="n">${name(k)}</th>`)}</tr></thead>
+    <div class="scroll" tabindex="0" role="region" aria-label=${say("confusions")}>${K <= MATRIX ? html`<table class=${`sheet believe-matrix${K > ACROSS ? " dense" : ""}`}>
+      <thead><tr><th scope="col">${say("true")} \\ ${say("answered")}</th>${Array.from({ length: K }, (_, k) => html`<th scope="col" class="n"><span title=${shortened(name(k), 400)}>${shortened(name(k), 60)}</span></th>`)}</tr></thead>
       <tbody>${truths.map((truth) => {
         const all = Array.from({ length: K }, (_, k) => of(truth, k).length), most = Math.max(all.reduce((a, b) => a + b, 0), 1);
-        return html`<tr><th scope="row">${name(truth)}</th>${all.map((n, k) => html`<td class=${truth === k ? "n believe-right" : "n"} style=${`--share:${(n / most).toFixed(3)};--own:${app.colour(truth < 0 ? k : truth)}`}>${button(truth, k, n)}</td>`)}</tr>`;
+        return html`<tr><th scope="row"><span title=${shortened(name(truth), 400)}>${shortened(name(truth), 60)}</span></th>${all.map((n, k) => html`<td class=${truth === k ? "n believe-right" : "n"} style=${`--share:${(n / most).toFixed(3)};--own:${app.colour(truth < 0 ? k : truth)}`}>${button(truth, k, n)}</td>`)}</tr>`;
       })}</tbody></table>` : html`<table class="sheet">
       <thead><tr><th scope="col">${say("true")}</th><th scope="col">${say("answered")}</th><th scope="col" class="n">${say("rows")}</th></tr></thead>
       <tbody>${[...counts].map(([key, rows]) => [...key.split(" ").map(Number), rows.length]).filter(([a, b]) => a !== b).sort((a, b) => b[2] - a[2]).slice(0, PAIRS)
@@ -371,10 +372,13 @@ const STYLE = `
 .believe-controls{display:flex;flex-wrap:wrap;gap:.5rem 1.25rem;align-items:center;max-width:none}
 .believe-slider{display:inline-flex;align-items:center;gap:.5rem;flex:1 1 14rem;max-width:26rem}.believe-slider input{flex:1;min-width:6rem}
 .believe-slider output{font-variant-numeric:tabular-nums}
+.believe-costs th span,.believe-matrix th span{display:inline-block;max-width:11rem;overflow:hidden;text-overflow:ellipsis;white-space:nowrap;vertical-align:bottom}.believe-costs thead th span{white-space:normal}
+.believe-matrix.dense thead .n{vertical-align:bottom!important;padding:.25rem .15rem .35rem;text-align:center}.believe-matrix.dense thead .n span{writing-mode:vertical-rl;transform:rotate(180deg);max-width:none;max-height:11rem;font-weight:400}
+.believe-matrix.dense .believe-cell{min-width:1.95rem;padding:.2rem .1rem;text-align:center}.believe-matrix.dense th[scope=row]{padding-right:.6rem}.believe-none{color:var(--edge)}
 .believe-costs input{width:5.5rem;text-align:right;font-variant-numeric:tabular-nums}.believe-costs small{display:block;color:var(--soft)}
-.believe-matrix td{padding:2px}.believe-matrix th,.believe-rows-of td,.believe-rows-of th{vertical-align:middle!important}.believe-cell{font:inherit;font-variant-numeric:tabular-nums;width:100%;min-width:3rem;padding:.25rem .5rem;text-align:right;border:1px solid transparent;border-radius:.3rem;color:var(--ink);cursor:pointer;
+.believe-matrix td{padding:2px}.believe-matrix th,.believe-rows-of td,.believe-rows-of th{vertical-align:middle!important}.believe-cell{font:inherit;font-variant-numeric:tabular-nums;display:block;width:100%;min-width:3rem;min-height:1.9rem;padding:.25rem .5rem;text-align:right;border:1px solid transparent;border-radius:.3rem;color:var(--ink);cursor:pointer;
 background:color-mix(in srgb,var(--own,var(--soft)) calc(var(--share,0)*32%),transparent)}
-.believe-right .believe-cell{font-weight:600}.believe-cell:disabled{color:inherit;cursor:default}.believe-cell[aria-pressed=true]{border-color:var(--ink)}
+.believe-right .believe-cell{font-weight:600}.believe-cell:disabled{color:inherit;border-color:transparent;cursor:default}.believe-cell[aria-pressed=true]{border-color:var(--ink)}
 .believe-ask,.believe-rows-of td{white-space:nowrap}`;
 
 export const view = {

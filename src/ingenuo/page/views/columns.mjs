@@ -7,6 +7,7 @@ import { distribution, information, on_step, reach, strongest_words } from "../e
 const PAGE = 24; // columns that are laid out, until more are asked for
 const VALUES = 8; // of a category that are drawn
 const BARS = 4; // classes that have bars side by side; of more, shades
+const LEGEND = 10; // classes of which there are more are drawn of the answer's first
 const SLICE = 10; // milliseconds of work between two drawings
 const HEIGHT = 142, WORDS = 8;
 const pictures = new WeakMap(); // of each model: place -> its distribution, and how much it says
@@ -57,6 +58,12 @@ function Part({ k, width }) {
   return html`<i class=${name} style=${`${style};width:${width}%`}></i>`;
 }
 
+// The colour of a class, the stronger the more probable.
+function Shade({ k, share }) {
+  const { class: name, style } = paint(k);
+  return html`<i class=${name} style=${`${style};opacity:${share.toFixed(3)}`}></i>`;
+}
+
 // Lines from the ninth class on, whose colours come again, are broken.
 const dashes = (k) => ["none", "6 3", "2 3", "9 3 2 3"][Math.floor(k / COLOURS) % 4];
 
@@ -66,7 +73,7 @@ function Values({ app, place, found, label }) {
   const size = (each) => each.reduce((sum, one) => sum + one, 0), order = found.values.map((_, i) => i);
   const few = found.values.length <= VALUES + 1 || all, kept = few ? order : [...order].sort((a, b) => size(found.of[b]) - size(found.of[a])).slice(0, VALUES).sort((a, b) => a - b);
   const at = order.find((i) => is_now(found.values[i], given));
-  const shown = at === undefined || kept.includes(at) ? kept : [...kept, at], classes = K === 2 ? [0, 1] : K <= BARS ? Array.from({ length: K }, (_, k) => k) : Array.from({ length: K }, (_, k) => k);
+  const shown = at === undefined || kept.includes(at) ? kept : [...kept, at], classes = app.model.classes.map((_, k) => k), legend = drawn_classes(app, LEGEND);
   const most = Math.max(1e-12, ...shown.map((i) => Math.max(...found.of[i]))), two = K === 2 && found.kind !== "alone";
   const unseen = given !== null && at === undefined;
   const set = (value, pressed) => app.set(column.name, pressed ? null : value);
@@ -79,7 +86,7 @@ function Values({ app, place, found, label }) {
         ${found.kind === "alone" ? html`<span class="columns-stack">${classes.map((k) => html`<${Part} k=${k} width=${100 * each[k]} />`)}</span>`
         : two ? html`<span class="columns-left"><small>${short_percent(each[0])}</small><${Part} k=${0} width=${(100 * each[0]) / most} /></span><span class="columns-right"><${Part} k=${1} width=${(100 * each[1]) / most} /><small>${short_percent(each[1])}</small></span>`
         : K <= BARS ? html`<span class="columns-bars">${classes.map((k) => html`<${Part} k=${k} width=${(100 * each[k]) / most} />`)}</span>`
-        : html`<span class="columns-shades">${classes.slice(0, 40).map((k) => html`<i style=${`background:color-mix(in srgb,${colour(k)} ${Math.round((100 * each[k]) / most)}%,var(--track))`}></i>`)}</span>`}</button>`;
+        : html`<span class="columns-shades">${legend.map((k) => html`<span><${Shade} k=${k} share=${each[k] / most} /></span>`)}</span>`}</button>`;
     })}
     ${found.values.length > shown.length || all ? html`<${Button} class="link" on=${() => show(!all)}>${all ? say("show fewer") : say("and {n} more", { n: found.values.length - shown.length })}<//>` : null}
     ${unseen ? html`<p class="caption">${say("{value}: never seen", { value: shortened(String(given), 40) })}</p>` : null}</div>`;
@@ -88,7 +95,7 @@ function Values({ app, place, found, label }) {
 // A number: a curve for each class, over which the present value can be drawn.
 function Curves({ app, place, found, width }) {
   const { say } = app, column = app.model.columns[place], range = reach(column) || { low: found.values[0], high: found.values.at(-1) }, given = now(app, place), alone = found.kind === "alone";
-  const left = alone ? 40 : 6, right = width - 6, bottom = HEIGHT - 24, top = 20, x = linear([range.low, range.high], [left, right]), classes = drawn_classes(app, 10), [a, b] = app.pair, many = classes.length > 4;
+  const left = alone ? 40 : 6, right = width - 6, bottom = HEIGHT - 24, top = 20, x = linear([range.low, range.high], [left, right]), classes = drawn_classes(app, LEGEND), [a, b] = app.pair, many = classes.length > 4;
   const most = alone ? 1 : Math.max(1e-300, ...found.of.map((each) => Math.max(...classes.map((k) => (Number.isFinite(each[k]) ? each[k] : 0))))), tall = found.states && found.states.length ? 0.7 : 1;
   const y = linear([0, most], [bottom, bottom - (bottom - top) * tall]), states = found.states || [], highest = Math.max(1e-12, ...(found.of_states || []).map((each) => Math.max(...classes.map((k) => each[k]))));
   const step = range.whole ? 1 : 10 ** Math.floor(Math.log10((range.high - range.low) / 100)), inside = given === null ? null : Math.min(Math.max(x(Number(given)), left), right);
@@ -170,7 +177,7 @@ function Card({ app, place, most, all_alone }) {
   const table = useMemo(() => (found ? { ...table_of(app, place, found) } : null), [found, found && found.kind === "words" ? app.pair.join() : ""]);
   const label = found && (found.kind === "alone" ? say("{name}: the answer with this value alone", { name: column.name }) : say("{name} in each class", { name: column.name }));
   const curved = found && (found.kind === "density" || (found.kind === "alone" && found.lined)), shares = found && !curved && found.kind !== "words";
-  return html`<article class="columns-card" ref=${element}>
+  return html`<article class=${`columns-card${column.kind === "text" ? " texts" : ""}`} ref=${element}>
     <h3 dir="auto" title=${column.name.length > 40 ? shortened(column.name, 400) : undefined}>${shortened(column.name, 60)}</h3>
     ${found && Number.isFinite(found.bits) && found.values.length + (found.states || []).length > 1 ? html`<p class="columns-bits" title=${say("how much it says of the class, as far as this picture shows it")}><span class="columns-meter" aria-hidden="true"><i style=${`width:${most > 0 ? (100 * found.bits) / most : 0}%`}></i></span>${say("{n} bits", { n: found.bits < 0.0005 ? "0" : figures(found.bits, 2) })}${given === null ? null : html` · <${Button} class="link" label=${say("Make {name} unknown", { name: column.name })} on=${() => app.set(column.name, null)}>${say("clear")}<//>`}</p>` : null}
     ${found && found.kind === "alone" && !all_alone ? html`<p class="caption columns-what">${say("the answer with this value alone")}</p>` : null}
@@ -182,7 +189,7 @@ function Card({ app, place, most, all_alone }) {
 }
 
 function Legend({ app }) {
-  const classes = drawn_classes(app, 10), K = app.model.classes.length;
+  const classes = drawn_classes(app, LEGEND), K = app.model.classes.length;
   return html`<ul class="columns-legend" aria-label=${app.say("Classes")}>${classes.map((k) => html`<li><${Swatch} k=${k} />${shortened(app.label(k), 30)}</li>`)}${K > classes.length ? html`<li class="caption">${app.say("of {n} classes, the answer's first", { n: whole(K) })}</li>` : null}</ul>`;
 }
 
@@ -210,9 +217,9 @@ function Columns({ app }) {
 const STYLE = `
 .columns-tools,.columns-legend{display:flex;flex-wrap:wrap;gap:.4rem 1rem;align-items:center;margin:.6rem 0}.columns-legend{list-style:none;padding:0;margin:0;font-size:.92rem}.columns-legend li{max-width:16rem;overflow-wrap:anywhere}
 .columns-grid-of{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,19rem),1fr));gap:.4rem 2.2rem;margin-bottom:1rem}
-.columns-card{min-width:0;padding:.7rem 0 .5rem;border-top:1px solid var(--line)}.columns-card h3{margin:0;font-size:1rem;overflow-wrap:anywhere}
+.columns-card{min-width:0;padding:.7rem 0 .5rem;border-top:1px solid var(--line)}.columns-card.texts{grid-column:1/-1;max-width:52rem}.columns-card h3{margin:0;font-size:1rem;overflow-wrap:anywhere}
 .columns-card figure{margin:.35rem 0 0}.columns-card details{font-size:.85rem}.columns-none{height:0;margin:0!important}
-.columns-bits{display:flex;align-items:center;gap:.45rem;margin:.1rem 0;color:var(--soft);font-size:.85rem;font-variant-numeric:tabular-nums}
+.columns-bits{display:flex;min-height:1.5rem;align-items:center;gap:.45rem;margin:.1rem 0;color:var(--soft);font-size:.85rem;font-variant-numeric:tabular-nums}
 .columns-meter{display:inline-block;width:4rem;height:.35rem;border-radius:1rem;background:var(--track)}.columns-meter i{display:block;height:100%;border-radius:1rem;background:var(--soft)}
 .columns-what{margin:.1rem 0}.columns-waits{height:${HEIGHT + 40}px}
 .columns-curves{display:block;cursor:crosshair;touch-action:pan-y}.columns-hit{fill:transparent}
@@ -229,7 +236,7 @@ button.columns-value{width:calc(100% + .8rem)}.columns-value.two{grid-template-c
 .columns-value i{display:block;min-width:1px;height:100%;transition:width .25s}.columns-left i{border-radius:.15rem 0 0 .15rem}.columns-right i{border-radius:0 .15rem .15rem 0}
 .columns-left i,.columns-right i{max-width:calc(100% - 2.9rem)}.columns-words .columns-left i,.columns-words .columns-right i{max-width:100%}
 .columns-bars{display:grid;gap:1px;padding:.2rem 0}.columns-bars i{height:.35rem;border-radius:0 .15rem .15rem 0}
-.columns-stack,.columns-shades{display:flex;height:.95rem;gap:1px}.columns-stack{border-radius:.2rem;overflow:hidden}.columns-shades i{flex:1;min-width:2px}
+.columns-stack,.columns-shades{display:flex;height:.95rem;gap:1px}.columns-stack{border-radius:.2rem;overflow:hidden}.columns-shades span{flex:1;min-width:2px;background:var(--track)}
 .columns-sides{display:grid;grid-template-columns:1fr 1fr;gap:1rem;margin:.3rem 0 0 calc(27.7% + .1rem);font-size:.82rem;color:var(--soft);max-width:none}.columns-sides span:first-child{text-align:right}
 @media (max-width:40rem){.columns-curves{max-width:100%}}`;
 

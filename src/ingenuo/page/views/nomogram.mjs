@@ -272,7 +272,7 @@ function Nomogram({ app }) {
       ${K > 2 && !app.pair.every((k) => pair.includes(k)) ? html`<${Button} on=${() => choose(app.pair)}>${say("The answer's two")}<//>` : null}
       <${Button} on=${() => download(figure.current, title)}>${say("Download SVG")}<//>
     </div>
-    <p class="nomogram-now"><b>${say("{n} points", { n: points_text(shown.total) })}</b><span aria-hidden="true">→</span><${Swatch} k=${yes} /><b dir="auto">${shortened(app.label(yes), 60)}</b> <b class="n">${percent(now)}</b>
+    <p class="nomogram-now"><b>${say("{n} points", { n: points_text(shown.total) })}</b><span aria-hidden="true">→</span><b dir="auto"><${Swatch} k=${yes} />${shortened(app.label(yes), 60)}</b> <b class="n">${percent(now)}</b>
       <span class="how">${K > 2 ? say("of the two; {p} among all {n} classes", { p: percent(shown.score.posterior[yes]), n: K }) : say("log odds {x}", { x: signed(shown.odds, 3) })}</span></p>
     ${app.mistake ? html`<${Notice}>${app.mistake}<//>` : null}
     <${Figure} title=${title} table=${table} interactive=${true} class="nomogram-figure">${draw}<//>
