@@ -114,6 +114,7 @@ ROW = option(
 )
 TARGET = option("--target COLUMN", "The column that holds the class.")
 JSON = option("--json", "Print JSON.", "as_json")
+LANGUAGE = option("--language en|it|es", "The language of what is printed; data stay as they are.", default="en")
 SEED = option("--seed", "Seed of what is drawn.", type=click.IntRange(min=0), default=0)
 CONFIDENCE = option("--confidence", "How sure the intervals are.", type=float, default=0.95)
 _RARE = "Drop from what is written all that fewer than N rows have: values, words, classes."

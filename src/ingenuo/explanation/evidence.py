@@ -19,6 +19,7 @@ from ingenuo.errors import InputError, KindError
 from ingenuo.families.family import Bags, Categories, Measure, WordTable, most_of
 from ingenuo.families.family import Evidence as Part
 from ingenuo.families.words import ColumnParameters
+from ingenuo.language import say
 from ingenuo.rows import checks
 from ingenuo.rows.part import Block
 from ingenuo.rows.schema import FAMILIES, column_name
@@ -132,7 +133,7 @@ def _softmax(model: Any) -> Evidence:
 
 
 def _linear_words(part: Any, own: Floats, p: ColumnParameters) -> WordTable:
-    typical = "divided by the length of the text's vector" if part.words.norm is not None else ""
+    typical = say("divided by the length of the text's vector") if part.words.norm is not None else ""
     return WordTable(
         part.name, part.bag, np.asarray(part.weights != 0), lambda k: own[:, k], p, "linear", typical=typical,
         weights=own,
@@ -142,6 +143,7 @@ def _linear_words(part: Any, own: Floats, p: ColumnParameters) -> WordTable:
 # What decided the answers to many rows: what each column says for the answer and against the next best class.
 
 Reasons = list[tuple[str, float]]
+_SHIFT = name_reason(say("shift"), say("tuned"))
 
 
 class _Said(NamedTuple):
@@ -170,7 +172,7 @@ def reasons(model: Any, rows: Any, n: int) -> list[Reasons]:
     blocks, n_rows = model._rows(rows)
     said: list[_Said] = []
     if hasattr(model, "_shifts") and (shifts := model._shifts(found.classes)).any():
-        said.append(_Said(np.arange(n_rows), shifts[pair[0]] - shifts[pair[1]], lambda place: "shift = tuned"))
+        said.append(_Said(np.arange(n_rows), shifts[pair[0]] - shifts[pair[1]], lambda place: _SHIFT))
     texts = len(model.schema_.texts)
     for part, block, weights in _with_blocks(model, found, blocks):
         for rows_, odds, name in _SAY[part.kind](part, block, pair, texts):
@@ -261,7 +263,7 @@ def _say_count(part: Bags, block: Any, pair: Pair, texts: int) -> Iterator[_Said
         there[rows, columns] = True
         rows_, columns_ = np.nonzero(~there)
         odds = _differences(part.absent, pair, rows_, columns_)
-        yield _Said(rows_, odds, lambda place: name_reason(names[columns_[place]], "absent"))
+        yield _Said(rows_, odds, lambda place: name_reason(names[columns_[place]], say("absent")))
 
 
 def _say_words(part: WordTable, block: Any, pair: Pair, texts: int) -> Iterator[_Said]:

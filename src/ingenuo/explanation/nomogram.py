@@ -20,13 +20,14 @@ from ingenuo.errors import InputError, did_you_mean
 from ingenuo.explanation.evidence import Evidence, evidence
 from ingenuo.families.family import Bags, Categories, Measure, WordTable
 from ingenuo.families.family import Evidence as Part
+from ingenuo.language import say, speaking, spoken
 from ingenuo.rows import checks
 from ingenuo.rows.schema import column_name
 from ingenuo.show.arithmetic import Floats
 from ingenuo.show.format import plain
 from ingenuo.show.page import template
 from ingenuo.show.svg import Picture, clean, number, shorten, tag, text_width, words
-from ingenuo.show.table import Block, PrintedTable, Shown
+from ingenuo.show.table import Block, PrintedTable, Translated
 from ingenuo.tally.labels import labels_of
 
 PROBABILITIES = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
@@ -76,7 +77,7 @@ class Scale:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Nomogram(Shown):
+class Nomogram(Translated):
     """Scales of points, and from their total to the probability; prints as a table, and draws itself."""
 
     model: Any
@@ -94,9 +95,10 @@ class Nomogram(Shown):
     @property
     def title(self) -> str:
         """What it is of."""
+        words = {"a": self.positive, "b": self.against}
         if self.several:
-            return f"P({self.positive}) where it is {self.positive} or {self.against}"
-        return f"P({self.positive}), against {self.against}"
+            return say("P({a}) where it is {a} or {b}", **words)
+        return say("P({a}), against {b}", **words)
 
     def log_odds(self, total: float) -> float:
         """The log odds, before any calibration, of a total of points."""
@@ -198,19 +200,22 @@ class Nomogram(Shown):
         columns = []
         for scale in self.scales[: self.drawn]:
             ticks = sorted(scale.ticks, key=lambda tick: tick.points) if scale.kind != "number" else scale.ticks
-            shown = [f"{tick.label} {_figure(tick.points)}" for tick in ticks]
+            shown = [f"{spoken(tick.label)} {_figure(tick.points)}" for tick in ticks]
             shown = shown if len(shown) <= 20 else [*shown[:10], "…", *shown[-10:]]
-            columns.append([scale.column, " · ".join([*shown, f"(missing {_figure(scale.missing)})"])])
-        totals = ["total points", *(f"{total:.0f}" for _, total in self.levels())]
-        levels = PrintedTable((), [totals, ["probability", *(f"{p:g}" for p, _ in self.levels())]])
-        return [self.title, self.svg(), PrintedTable(["column", "points"], columns), "", levels, *self.remarks]
+            missing = spoken(say("(missing {points})", points=_figure(scale.missing)))
+            columns.append([scale.column, " · ".join([*shown, missing])])
+        totals = [say("total points"), *(f"{total:.0f}" for _, total in self.levels())]
+        levels = PrintedTable((), [totals, [say("probability"), *(f"{p:g}" for p, _ in self.levels())]])
+        table = PrintedTable([say("column"), say("points")], columns)
+        return [self.title, self.svg(), table, "", levels, *self.remarks]
 
     def _title(self) -> str:
-        return f"Nomogram: {self.title}"
+        return say("Nomogram: {title}", title=self.title)
 
     def svg(self) -> Picture:
         """The picture as SVG: selectable text, in the colours of the page around it."""
-        return _paint(self)
+        with speaking(self._language):
+            return _paint(self)
 
 
 def nomogram(model: Any, positive: Any = None, against: Any = None, rows: int = 15) -> Nomogram:
@@ -255,16 +260,25 @@ def nomogram(model: Any, positive: Any = None, against: Any = None, rows: int = 
     curve, remark = _calibration(model, yes, no, len(names))
     remarks = [remark] if remark else []
     if len(names) > 2:
-        others = "one other class is" if len(names) == 3 else f"{len(names) - 2} other classes are"
-        remarks.append(f"Exact for {names[yes]} against {names[no]}; {others} left out.")
+        pair = {"a": names[yes], "b": names[no], "n": len(names) - 2}
+        one = say("Exact for {a} against {b}; one other class is left out.", **pair)
+        several = say("Exact for {a} against {b}; {n} other classes are left out.", **pair)
+        remarks.append(one if len(names) == 3 else several)
     hidden = sum(len(part.columns) if part.kind == "count" else 1 for part in found.parts) - rows
     if hidden > 0:
-        what, are = ("columns", "are") if hidden > 1 else ("column", "is")
-        most = scales[rows].width if rows < len(scales) else 0.0
-        remarks.append(
-            f"{hidden:,} more {what} with at most {most:.3g} points between their values {are} not drawn: for what is "
-            "left out add nothing."
+        most = f"{scales[rows].width if rows < len(scales) else 0.0:.3g}"
+        one = say(
+            "One more column with at most {points} points between its values is not drawn: for what is left out add "
+            "nothing.",
+            points=most,
         )
+        several = say(
+            "{n} more columns with at most {points} points between their values are not drawn: for what is left out "
+            "add nothing.",
+            n=f"{hidden:,}",
+            points=most,
+        )
+        remarks.append(several if hidden > 1 else one)
     return Nomogram(
         model, names[yes], names[no], tuple(scales), min(int(rows), len(scales)), unit, base, len(names) > 2, curve,
         tuple(remarks), tuple(part for part in found.parts if part.kind == "number" and part.together),
@@ -305,11 +319,12 @@ def _calibration(model: Any, yes: int, no: int, n_classes: int) -> tuple[Callabl
 
     calibrator = model._calibrator()
     scale = calibrator.scale
-    before = "The probability is that before calibration"
     if scale is not None and scale.exponent:
-        return None, f"{before}, which goes by the length of the text as well."
+        return None, say("The probability is that before calibration, which goes by the length of the text as well.")
     if n_classes > 2 and calibrator.curves:
-        return None, f"{before}, which looks at each class against all the others."
+        return None, say(
+            "The probability is that before calibration, which looks at each class against all the others."
+        )
 
     def repaired(odds: Floats) -> Floats:
         scores = np.full((len(odds), n_classes), -np.inf)
@@ -317,7 +332,7 @@ def _calibration(model: Any, yes: int, no: int, n_classes: int) -> tuple[Callabl
         logs = calibrator.apply(scores, None if scale is None else np.zeros(len(odds)))
         return np.asarray(expit(logs[:, yes] - logs[:, no]))
 
-    return repaired, f"Calibrated: {calibrator.describe()}."
+    return repaired, say("Calibrated: {how}.", how=calibrator.describe())
 
 
 def _figure(points: float) -> str:
@@ -351,7 +366,7 @@ def _count_scales(part: Bags, yes: int, no: int) -> list[Scale]:
     for j in np.sort(np.argsort(-width, kind="stable")[:KEPT]).tolist():
         effect = float(each[j])
         if part.absent is not None:
-            ticks = [Tick("absent", "absent", float(absent[j])), Tick("there", "there", effect)]
+            ticks = [Tick(say("absent"), "absent", float(absent[j])), Tick(say("there"), "there", effect)]
         else:
             whole = round_values(0.0, float(part.most[j]), _TICKS, whole=True)
             ticks = [Tick(f"{x:g}", x, effect * x if x else 0.0) for x in whole]
@@ -362,11 +377,12 @@ def _count_scales(part: Bags, yes: int, no: int) -> list[Scale]:
 def _span(column: object, kind: str, ticks: list[Tick], curve: tuple[tuple[float, float], ...] = ()) -> Scale:
     """From the least effect to the most, that of a missing value, which is 0, among them."""
     finite = [0.0, *(t.effect for t in ticks if math.isfinite(t.effect)), *(e for _, e in curve)]
-    extremes = {
-        "decides alone": [t.label for t in ticks if math.isinf(t.effect)],
-        "held impossible by both classes": [t.label for t in ticks if math.isnan(t.effect)],
-    }
-    note = "; ".join(f"{what}: {', '.join(values[:5])}" for what, values in extremes.items() if values)
+    alone = ", ".join([t.label for t in ticks if math.isinf(t.effect)][:5])
+    never = ", ".join([t.label for t in ticks if math.isnan(t.effect)][:5])
+    note: str = say("decides alone: {values}", values=alone) if alone else ""
+    if never:
+        impossible = say("held impossible by both classes: {values}", values=never)
+        note = say("{one}; {two}", one=note, two=impossible) if alone else impossible
     name = column_name(column)
     return Scale(name, kind, tuple(ticks), min(finite), max(finite) - min(finite), curve=curve, note=note)
 
@@ -377,7 +393,7 @@ def _number_scale(part: Measure, yes: int, no: int) -> Scale:
         return logs[:, yes] - logs[:, no]
 
     if part.silent or not part.low < part.high:
-        return Scale(column_name(part.column), "number", (), 0.0, 0.0, note="one value only: it says nothing")
+        return Scale(column_name(part.column), "number", (), 0.0, 0.0, note=say("one value only: it says nothing"))
     # The stretch around the middle in which other columns still have a say; beyond it, no other could be read.
     x, low, high = np.linspace(part.low, part.high, _POINTS), part.low, part.high
     fine = np.abs(effects(x)) <= _ALONE
@@ -390,10 +406,13 @@ def _number_scale(part: Measure, yes: int, no: int) -> Scale:
     curve = tuple((a, b) for a, b in zip(x.tolist(), effects(x).tolist()) if math.isfinite(b))
     values = round_values(low, high, _TICKS)
     ticks = [Tick(f"{v:.6g}", v, e) for v, e in zip(values, effects(np.array(values)).tolist())]
-    ends = (("below", low, low > part.low), ("above", high, high < part.high))
-    beyond = " and ".join(f"{what} {end:.4g}" for what, end, cut in ends if cut)
     scale = _span(part.column, "number", ticks, curve)
-    return replace(scale, note=f"{beyond} it decides nearly alone") if beyond else scale
+    ends = {"low": f"{low:.4g}", "high": f"{high:.4g}"}
+    if low > part.low and high < part.high:
+        return replace(scale, note=say("below {low} and above {high} it decides nearly alone", **ends))
+    if low > part.low:
+        return replace(scale, note=say("below {low} it decides nearly alone", **ends))
+    return replace(scale, note=say("above {high} it decides nearly alone", **ends)) if high < part.high else scale
 
 
 def _word_scale(part: WordTable, yes: int, no: int) -> Scale:
@@ -405,11 +424,12 @@ def _word_scale(part: WordTable, yes: int, no: int) -> Scale:
     chosen = [*order[:_WORDS].tolist(), *order[max(_WORDS, len(order) - _WORDS) :].tolist()]
     ticks = [Tick(text, text, float(effects[node])) for text, node in zip(part.bag.vocabulary.shown(chosen), chosen)]
     finite = [0.0, *(tick.effect for tick in ticks if math.isfinite(tick.effect))]
-    each = "points of a word that is there" if part.parameters.once else "points per occurrence"
-    note = f"{each}{', ' + part.typical if part.typical else ''}; {int(np.count_nonzero(part.used)):,} words"
+    each = say("points of a word that is there" if part.parameters.once else "points per occurrence")
+    each = say("{one}, {two}", one=each, two=part.typical) if part.typical else each
+    note = say("{each}; {n} words", each=each, n=f"{int(np.count_nonzero(part.used)):,}")
     if part.empty is not None:
-        ticks.append(Tick("(no word)", "", float(part.empty[yes] - part.empty[no])))
-        note += "; and always those of no word"
+        ticks.append(Tick(say("(no word)"), "", float(part.empty[yes] - part.empty[no])))
+        note = say("{each}; {n} words; and always those of no word", **note.values)
     return Scale(column_name(part.column), "text", tuple(ticks), 0.0, max(finite) - min(finite), note=note)
 
 
@@ -437,19 +457,20 @@ def _paint(shown: Nomogram) -> Picture:
     ends = [0.0, *(scale.width for scale in scales if scale.kind != "text")]
     ends += [t.points for scale in scales if scale.kind == "text" for t in scale.ticks if math.isfinite(t.points)]
     painter = _Painter(min(ends), max(ends))
-    painter.write(10, 22, shorten(clean(shown.title), WIDTH - 20, 15), 15, "start", font_weight="600")
+    painter.write(10, 22, shorten(clean(spoken(shown.title)), WIDTH - 20, 15), 15, "start", font_weight="600")
     ticks = round_values(painter.low, painter.high, 10)
-    painter.rule("points", 58.0, [(t, f"{t:g}") for t in ticks])
+    painter.rule(spoken(say("points")), 58.0, [(t, f"{t:g}") for t in ticks])
     y = 70.0
     for scale in scales:
         y = painter.row(scale, y)
     painter.shapes[:0] = [_line(painter.x(t), 58.0, painter.x(t), y, strength=0.13) for t in ticks]
     y = _paint_totals(painter, shown, y + 30)
-    remarks = ["○ where nothing is known of a column", *shown.remarks] if scales else shown.remarks
-    for part in (part for each in remarks for part in textwrap.wrap(clean(each), int((WIDTH - 20) / (SMALL * 0.52)))):
+    remarks = [say("○ where nothing is known of a column"), *shown.remarks] if scales else shown.remarks
+    lines = [textwrap.wrap(clean(spoken(each)), int((WIDTH - 20) / (SMALL * 0.52))) for each in remarks]
+    for part in (part for each in lines for part in each):
         y += LINE
         painter.write(10, y, part, SMALL, "start", fill_opacity=0.8)
-    size, title = f"{number(WIDTH)} {number(y + 14)}", clean(f"Nomogram: {shown.title}")
+    size, title = f"{number(WIDTH)} {number(y + 14)}", clean(spoken(shown._title()))
     about = {"title": title, "description": clean(_description(shown)), "shapes": painter.shapes}
     return Picture(template("nomogram.svg").render(size=size, **about))
 
@@ -459,11 +480,16 @@ def _description(shown: Nomogram) -> str:
     parts = []
     for scale in shown.scales[: shown.drawn]:
         known = sorted((t for t in scale.ticks if t.points == t.points), key=lambda t: t.points)
-        ends = [f"{tick.label}, {tick.points:.0f}" for tick in (known[:1] + known[-1:])]
-        parts += [f"{scale.column}: from {', to '.join(ends)}"] if ends else []
+        ends = [f"{spoken(tick.label)}, {tick.points:.0f}" for tick in (known[:1] + known[-1:])]
+        if len(ends) > 1:
+            parts.append(spoken(say("{column}: from {low}, to {high}", column=scale.column, low=ends[0], high=ends[1])))
+        elif ends:
+            parts.append(spoken(say("{column}: from {low}", column=scale.column, low=ends[0])))
     even = shown.total(0.5)
-    half = "" if even is None else f" A total of {even:.0f} points is a probability of 0.5."
-    return f"Points of each column. {'; '.join(parts)}.{half}"
+    points = spoken(say("Points of each column. {columns}.", columns="; ".join(parts)))
+    if even is None:
+        return str(points)
+    return f"{points} {spoken(say('A total of {n} points is a probability of 0.5.', n=f'{even:.0f}'))}"
 
 
 def _line(x1: float, y1: float, x2: float, y2: float, strength: float | None = None, width: float = 1.0) -> str:
@@ -504,7 +530,9 @@ class _Painter:
         """One column from y on; where the next may begin."""
         line, bottom = self._curve(scale, y) if _turns(scale) else self._marks(scale, y)
         self.write(10, line + 4, shorten(clean(scale.column), LEFT - 26, SIZE, True), SIZE, "start", font_weight="600")
-        for count, part in enumerate(textwrap.wrap(clean(scale.note), int((LEFT - 20) / (SMALL * 0.54)))[:3], 1):
+        for count, part in enumerate(
+            textwrap.wrap(clean(spoken(scale.note)), int((LEFT - 20) / (SMALL * 0.54)))[:3], 1
+        ):
             self.write(10, line + 4 + count * 13, part, SMALL, "start", fill_opacity=0.75)
             bottom = max(bottom, line + 8 + count * 13)
         return bottom
@@ -515,7 +543,7 @@ class _Painter:
         placed: list[tuple[float, int, str]] = []
         ticks = [tick for tick in scale.ticks if not math.isnan(tick.points)]
         for tick in sorted(ticks, key=lambda tick: -abs(self.x(tick.points) - (LEFT + RIGHT) / 2)):
-            text = shorten(clean(tick.label) or "“”", 150, SMALL)
+            text = shorten(clean(spoken(tick.label)) or "“”", 150, SMALL)
             text += {math.inf: " ∞", -math.inf: " −∞"}.get(tick.points, "")
             x, wide = self.x(tick.points), text_width(text, SMALL)
             levels = LEVELS.get(scale.kind, [1])
@@ -584,7 +612,7 @@ def _paint_totals(painter: _Painter, shown: Nomogram, y: float) -> float:
         least, most = max(0.0, low), min(sum(scale.width for scale in scales), high)
         low, high = (least, most) if least < most else (low, high)
     total = _Painter(low, high, painter.shapes)
-    total.rule("total points", y, [(t, f"{t:g}") for t in round_values(low, high, 12)])
+    total.rule(spoken(say("total points")), y, [(t, f"{t:g}") for t in round_values(low, high, 12)])
     shares = [(points, f"{p:g}") for p, points in levels if low - 1e-9 <= points <= high + 1e-9]
     total.rule(shorten(clean(f"P({shown.positive})"), LEFT - 26, SIZE, True), y + 34, shares, below=True)
     return y + 60

@@ -172,7 +172,7 @@ class AttributeParameters:
         attribute = self.attribute
         if not attribute.weight:
             return ()
-        texts = f"in a text of {attribute.typical - 1:.4g} words" if attribute.exponent else ""
+        texts = say("in a text of {n} words", n=f"{attribute.typical - 1:.4g}") if attribute.exponent else ""
         return self.own.evidence(attribute.weight, priors, texts)
 
 

@@ -272,7 +272,7 @@ class ColumnParameters:
     def evidence(self, weight: float, texts: str) -> WordTable:
         """What each word adds."""
         if not texts and self.words.norm is not None:
-            texts = "divided by the length of the text's vector"
+            texts = say("divided by the length of the text's vector")
         empty = None if self.absent is None else weight * self.absent
         return WordTable(
             self.name, self.bag, np.asarray(self.weights != 0), lambda k: weight * self._add_to_class(k), self,

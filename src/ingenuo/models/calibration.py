@@ -20,6 +20,7 @@ from ingenuo.families.family import stratify
 from ingenuo.kernels import portable
 from ingenuo.kernels.threads import single_blas
 from ingenuo.models.tuning import Problem, minimise
+from ingenuo.language import say
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -53,8 +54,9 @@ class LengthScale:
         divided = (d - prior) / portable.power((1 + lengths) / self.typical, self.exponent)[:, np.newaxis] + prior
         return np.asarray(divided - divided.max(axis=1, keepdims=True))
 
-    def __str__(self) -> str:
-        return f", those of a text of n words by (n / {self.typical - 1:.4g})^{self.exponent:.2f} as well"
+    def figures(self) -> dict[str, str]:
+        """What is shown of it."""
+        return {"typical": f"{self.typical - 1:.4g}", "exponent": f"{self.exponent:.2f}"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +115,32 @@ class Calibrator:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What is learned, for a file."""
+    def over(self, places: Codes, prior: Floats) -> Calibrator:
+        """The same for other classes: of each, its place among those that this one is for, or -1 of a new one.
+
+        Slope and lengths are of all classes; shifts and curves are kept. New classes have the mean shift and a curve
+        that changes nothing, and are not calibrated together with others; `prior` is the log prior of each class.
+        """
+        if self.groups:
+            groups, first, inverse = np.unique(
+                [self.groups[place] if place >= 0 else len(self.groups) + k for k, place in enumerate(places.tolist())],
+                return_index=True,
+                return_inverse=True,
+            )
+            own = np.where(groups < len(self.groups), groups, -1)
+            return replace(replace(self, groups=()).over(own, prior[first]), groups=tuple(inverse.tolist()))
+        known = places >= 0
+        shifts = np.where(known, self.shifts[places], self.shifts.mean())
+        scale = self.scale
+        if scale is not None and scale.prior:
+            scale = replace(scale, prior=tuple(np.where(known, np.array(scale.prior)[places], prior).tolist()))
+        curves: tuple[Curve, ...] = ()
+        if self.kind == "isotonic" and len(places) > 1:
+            every = (_mirrored(self.curves[0]), *self.curves) if self.n_classes == 2 else self.curves or (_neutral(),)
+            kept = tuple(every[place] if place >= 0 else _neutral() for place in places.tolist())
+            curves = (_one_curve(*kept),) if len(kept) == 2 else kept
+        return replace(self, shifts=shifts, scale=scale, curves=curves)
+
         every = self._every_array()
         return {name: every[name] for name in [*_ARRAYS[self.kind], *(["groups"] if self.groups else [])]}
 
@@ -140,23 +168,62 @@ class Calibrator:
     def describe(self) -> str:
         """What is done, in a sentence."""
         if self.groups:
-            return f"{replace(self, groups=()).describe()}; rare classes are calibrated together, as one"
+            alone = replace(self, groups=()).describe()
+            return say("{how}; rare classes are calibrated together, as one", how=alone)
         two = self.n_classes == 2
         if self.kind == "none":
-            return "log posteriors are left as they are"
+            return say("log posteriors are left as they are")
         if self.kind == "isotonic":
-            how = "of the second class" if two else "of each class against the rest"
-            points = sum(len(knots) for knots, _ in self.curves)
-            return f"log odds {how} are read from rising curves through {points} points"
-        by_length = str(self.scale) if self.scale is not None and self.scale.exponent else ""
+            n = sum(len(knots) for knots, _ in self.curves)
+            if two:
+                return say("log odds of the second class are read from rising curves through {n} points", n=n)
+            return say("log odds of each class against the rest are read from rising curves through {n} points", n=n)
+        length = self.scale.figures() if self.scale is not None and self.scale.exponent else {}
         if self.kind == "platt" and two:
             shift = self.shifts[1] - self.shifts[0]
-            what = f"log odds s become {self.slope:.4g} s {'-' if shift < 0 else '+'} {abs(shift):.4g}"
-            return what + by_length.replace("those of", "the s of").replace(" by ", " divided by ")
-        divided = f"divided by {self.temperature:.4g}" if self.slope > 0 else "left out"
-        what = f"log posteriors are {divided}{by_length}"
-        shifts = f"; then each class is shifted, by {self.shifts.min():.3g} to {self.shifts.max():.3g}"
-        return what if self.kind == "temperature" else what + shifts
+            line = f"{self.slope:.4g} s {'-' if shift < 0 else '+'} {abs(shift):.4g}"
+            how = say("log odds s become {line}", line=line)
+            by_length = say(
+                "{how}, the s of a text of n words divided by (n / {typical})^{exponent} as well", how=how, **length
+            )
+            return by_length if length else how
+        how = say("log posteriors are left out")
+        if self.slope > 0:
+            how = say("log posteriors are divided by {temperature}", temperature=f"{self.temperature:.4g}")
+        if length:
+            how = say("{how}, those of a text of n words by (n / {typical})^{exponent} as well", how=how, **length)
+        if self.kind == "temperature":
+            return how
+        ends = {"low": f"{self.shifts.min():.3g}", "high": f"{self.shifts.max():.3g}"}
+        return say("{how}; then each class is shifted, by {low} to {high}", how=how, **ends)
+
+
+def _logistic(odds: Floats) -> Floats:
+    return np.asarray(1 / (1 + portable.exp(-odds)))
+
+
+@cache
+def _neutral() -> Curve:
+    """A curve that changes nothing: straight lines along the logistic function, within 0.0002 of it."""
+    odds = np.linspace(-34.0, 34.0, 681)  # beyond, 1 - p is no more than the rounding of 1
+    return odds, _logistic(odds)
+
+
+def _mirrored(curve: Curve) -> Curve:
+    """The curve of the one of two classes, from that of the other."""
+    odds, p = curve
+    return -odds[::-1], 1 - p[::-1]
+
+
+def _one_curve(first: Curve, second: Curve) -> Curve:
+    """The curve of the second of two classes, from one of each; exact at the points of both."""
+    mirrored = _mirrored(first)
+    if np.array_equal(mirrored[0], second[0]) and np.array_equal(mirrored[1], second[1]):
+        return second
+    odds = np.unique(np.concatenate([mirrored[0], second[0]]))
+    one, two = 1 - _interpolate(odds, *mirrored), _interpolate(odds, *second)
+    p = (two / (one + two)).clip(np.finfo(float).tiny, 1 - np.finfo(float).epsneg)
+    return odds, np.maximum.accumulate(p)
 
 
 def from_arrays(kind: str, arrays: Mapping[str, NDArray[Any]], n_classes: int) -> Calibrator:

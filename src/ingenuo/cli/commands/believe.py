@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from ingenuo.cli import options
-from ingenuo.cli.options import JSON, option
+from ingenuo.cli.options import JSON, LANGUAGE, option
+from ingenuo.language import say, translated
 
 
 @options.command(
@@ -23,6 +24,7 @@ from ingenuo.cli.options import JSON, option
     option("--trace", "What was believed after each observation."),
     option("--predict", "The probability of what comes next, and the Bayes-optimal vote."),
     options.picture("--plot", "Draw the beliefs over the observations"),
+    LANGUAGE,
     JSON,
 )
 def believe(path: str, observations: tuple[str, ...], **chosen: Any) -> None:
@@ -46,6 +48,9 @@ def believe(path: str, observations: tuple[str, ...], **chosen: Any) -> None:
     """
     if chosen["column"] is not None and chosen["data"] is None:
         raise click.UsageError("--column is a column of --data; give that too")
+    language = chosen["language"]
+    if language != "en" and chosen["as_json"]:
+        raise click.UsageError("--language is of what people read, and --json is for programs; leave one of them out")
     options.check_inputs(path, chosen["data"])
     from ingenuo.cli import typed
 
@@ -60,13 +65,15 @@ def believe(path: str, observations: tuple[str, ...], **chosen: Any) -> None:
         options.out_json(typed.to_dict(believed, chosen["trace"]))
         return
     if chosen["trace"]:
-        options.out(f"{believed.trace}\n")
-    options.out(str(believed))
+        options.out(f"{believed.trace.translate(language)}\n")
+    options.out(str(believed.explain(language=language)))
     fractions = [f"{name} {typed.with_fraction(p)}" for name, p in believed.posterior.items() if typed.is_short(p)]
-    if fractions:
-        options.out(f"exactly: {', '.join(fractions)}")
+    lines = [say("exactly: {values}", values=", ".join(fractions))] if fractions else []
     if believed.n_observations:
-        options.out(f"most probable (MAP): {believed.map()}; most likely, whatever the priors (ML): {believed.ml()}")
+        best = {"map": believed.map(), "ml": believed.ml()}
+        lines.append(say("most probable (MAP): {map}; most likely, whatever the priors (ML): {ml}", **best))
     if chosen["predict"]:
         votes = ", ".join(f"{value} {typed.with_fraction(p)}" for value, p in believed.predict().items())
-        options.out(f"next: {votes}; the Bayes-optimal answer is {believed.classify()}")
+        lines.append(say("next: {votes}; the Bayes-optimal answer is {best}", votes=votes, best=believed.classify()))
+    for line in lines:
+        options.out(translated(line, language))

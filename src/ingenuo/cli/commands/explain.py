@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ingenuo.cli import options
-from ingenuo.cli.options import JSON, MODEL, READING, ROW, option
+from ingenuo.cli.options import JSON, LANGUAGE, MODEL, READING, ROW, option
 
 
 @options.command(
@@ -27,6 +27,7 @@ from ingenuo.cli.options import JSON, MODEL, READING, ROW, option
         "form",
     ),
     option("--json", "The same as --to json.", "as_json"),
+    LANGUAGE,
     option("-o --output FILE", f"Where to write it: {', '.join(options.TABLES)}; - is standard output  [-]"),
     READING,
 )
@@ -41,6 +42,7 @@ def explain(model: str, file: str | None, row: str | None, rows: str | None, for
     ingenuo explain tennis.ingenuo days.csv --rows 3,7-9
     ingenuo explain tennis.ingenuo days.csv --rows 1-14 -o days.md
     ingenuo explain mail.ingenuo --row 'win money now' -o why.html
+    ingenuo explain tennis.ingenuo --row 'Outlook=Sunny' --language it
     """
     if (file is None) == (row is None):
         raise click.UsageError("give a row by --row, or a FILE and perhaps --rows")
@@ -48,6 +50,9 @@ def explain(model: str, file: str | None, row: str | None, rows: str | None, for
         raise click.UsageError("--rows are rows of a FILE; give that too")
     output = given["output"]
     form = options.form_of(output, "json" if given["as_json"] else form, options.TABLES)
+    language = given["language"]
+    if language != "en" and form in ("csv", "json"):
+        raise click.UsageError(f"--language is of what people read, and {form} is for programs; leave one of them out")
     options.check_writable(output, [model, *([file] if file else [])])
     options.check_inputs(model, files=[file], given=given)
     from ingenuo.explanation.explain import explain
@@ -58,14 +63,14 @@ def explain(model: str, file: str | None, row: str | None, rows: str | None, for
     loaded = options.load_model(model)
     how = "log" if given["log"] else "product"
     if row is not None:
-        found = explain(loaded, parse_row(row, loaded), form=how)
+        found = explain(loaded, parse_row(row, loaded), form=how, language=language)
     else:
         assert file is not None
         numbers = row_numbers("1" if rows is None else rows)
         table = read_rows(options.open_rows(loaded, [file], given, labelled=False), numbers)
         # What has no columns of its own reads texts, and no table.
         taken = table if len(loaded.schema_) else [text or "" for text in table.column(0).to_pylist()]
-        found = explain(loaded, taken, rows=range(len(numbers)), form=how)
+        found = explain(loaded, taken, rows=range(len(numbers)), form=how, language=language)
         found.numbers = numbers
     options.write(found.pieces(form, colour=output in (None, "-") and wants_colours(sys.stdout)), output)
 
@@ -87,6 +92,7 @@ def explain(model: str, file: str | None, row: str | None, rows: str | None, for
     options.picture("--nomogram", "Draw the nomogram, by which a person can work out answers with a ruler", (".svg",)),
     option("--class CLASS", "Of the nomogram: the class whose probability it shows.", "class_"),
     option("--against CLASS", "Of the nomogram: the other class, where there are more than two."),
+    option("--language en|it|es", "Of the nomogram: its language.", default="en"),
     JSON,
 )
 def inspect(model: str, top: int, column: str | None, as_json: bool, **given: Any) -> None:
@@ -101,8 +107,8 @@ def inspect(model: str, top: int, column: str | None, as_json: bool, **given: An
     ingenuo inspect iris.ingenuo --plot regions.svg
     ingenuo inspect weather.ingenuo --json
     """
-    if (given["class_"] or given["against"]) and not given["nomogram"]:
-        raise click.UsageError("--class and --against are of the --nomogram; give that too")
+    if (given["class_"] or given["against"] or given["language"] != "en") and not given["nomogram"]:
+        raise click.UsageError("--class, --against and --language are of the --nomogram; give that too")
     options.check_inputs(model)
     from ingenuo.explanation.explain import column_view, inspect
     from ingenuo.explanation.nomogram import nomogram
@@ -112,7 +118,9 @@ def inspect(model: str, top: int, column: str | None, as_json: bool, **given: An
         raise click.UsageError("--plot draws one column of this model; say which by --column")
     if given["losses"] and not hasattr(loaded, "plot_losses"):
         raise click.UsageError(f"--losses is of softmax regression, and this is a {type(loaded).__name__}")
-    drawn = nomogram(loaded, given["class_"], given["against"]).svg() if given["nomogram"] else None
+    drawn = None
+    if given["nomogram"]:
+        drawn = nomogram(loaded, given["class_"], given["against"]).translate(given["language"]).svg()
     shown: Any = (
         inspect(loaded, options.about(model), top) if column is None else column_view(loaded, column, max(top, 1))
     )

@@ -31,6 +31,7 @@ _DIGITS = 6  # of numbers in text
         default=0,
         show_default=False,
     ),
+    option("--language en|it|es", "The language of the --reasons.", default="en"),
     option(
         "--spreadsheet-safe",
         "Put an apostrophe before what a spreadsheet would run: text that begins with =, +, - or @.",
@@ -60,6 +61,8 @@ def predict(model: str, files: tuple[str, ...], row: str | None, output: str | N
     """
     if bool(files) == (row is not None):
         raise click.UsageError("give FILEs, or one row by --row")
+    if given["language"] != "en" and not given["reasons"]:
+        raise click.UsageError("--language is that of the --reasons; give that too")
     _check_into(row, output, given)
     options.check_writable(output, [*files, model])
     options.check_inputs(model, files=files, given=given)
@@ -92,7 +95,8 @@ def answer(
     kind = write.format_of(output, given["to"])
     digits = _DIGITS if given["digits"] is None and kind not in BINARY and into is None else given["digits"]
     written = partial(write.write, kind=kind, safe=given["spreadsheet_safe"])
-    found = Answers(model, given["all_classes"], given["reasons"], only=only, digits=digits)
+    language = given.get("language", "en")
+    found = Answers(model, given["all_classes"], given["reasons"], only=only, digits=digits, language=language)
     if row is None:
         # They are read once, and not kept; but a file that is to be written is read to its end before.
         how: dict[str, Any] = {} if database is None else {"once": True, "settle": into is not None}

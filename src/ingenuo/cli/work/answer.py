@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from ingenuo.errors import InputError, KindError
 from ingenuo.explanation import evidence
+from ingenuo.language import translated
 from ingenuo.models.classifier import table_of
 from ingenuo.models.language import LanguageModel, LanguageModelClassifier
 from ingenuo.models.regressor import NaiveBayesRegressor
@@ -29,9 +30,16 @@ class Answers:
     """The answers of a model beside rows; what the model never saw is counted on the way."""
 
     def __init__(
-        self, model: Any, all_classes: bool, reasons: int, *, only: bool = False, digits: int | None = None
+        self,
+        model: Any,
+        all_classes: bool,
+        reasons: int,
+        *,
+        only: bool = False,
+        digits: int | None = None,
+        language: str = "en",
     ) -> None:
-        self._model, self._only, self._digits, self._asked = model, only, digits, (all_classes, reasons)
+        self._model, self._only, self._digits, self._asked = model, only, digits, (all_classes, reasons, language)
         self._known = _categories(model)
         self.unseen: dict[str, Counter[Any]] = {}  # values of each column, with their rows
 
@@ -107,8 +115,8 @@ def typed_table(model: Any, text: str) -> pa.Table:
     )
 
 
-def answers(model: Any, rows: pa.Table, all_classes: bool, reasons: int) -> dict[str, pa.Array]:
-    """The columns that are appended to some rows."""
+def answers(model: Any, rows: pa.Table, all_classes: bool, reasons: int, language: str = "en") -> dict[str, pa.Array]:
+    """The columns that are appended to some rows; their reasons in a language."""
     if isinstance(model, LanguageModel):
         if reasons or all_classes:
             raise InputError("a language model of all texts has no classes; leave --all and --reasons out")
@@ -134,7 +142,7 @@ def answers(model: Any, rows: pa.Table, all_classes: bool, reasons: int) -> dict
         found = {"predicted": pa.array(model.predict(rows).tolist())}
     if reasons:
         lines = [
-            "; ".join(f"{what} {signed(odds)}" for what, odds in each)
+            "; ".join(f"{translated(what, language)} {signed(odds)}" for what, odds in each)
             for each in evidence.reasons(model, rows, reasons)
         ]
         found["reasons"] = pa.array(lines, pa.string())
