@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,12 @@ from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.families.family import stratify
 from ingenuo.kernels import portable
 from ingenuo.kernels.threads import single_blas
-from ingenuo.models.tuning import Problem, minimise
 from ingenuo.language import say
+from ingenuo.models.tuning import Problem, minimise
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
+Curve = tuple[Floats, Floats]  # log odds, rising, and probabilities
 
 KINDS = ("none", "temperature", "platt", "isotonic")  # from the simplest on: that is how a tie is broken
 _ARRAYS = {  # what a file has of each
@@ -67,7 +69,7 @@ class Calibrator:
     slope: float
     shifts: Floats
     scale: LengthScale | None = None
-    curves: tuple[tuple[Floats, Floats], ...] = ()  # log odds, rising, and probabilities; of two classes the second's
+    curves: tuple[Curve, ...] = ()  # log odds, rising, and probabilities; of two classes the second's
     groups: tuple[int, ...] = ()  # of each class, the place of those that it is calibrated with; none: each by itself
 
     @property
@@ -113,8 +115,6 @@ class Calibrator:
         p = np.column_stack([1 - curves[0], curves[0]] if self.n_classes == 2 else curves)
         return np.asarray(portable.log(p) - portable.log(portable.total(p))[:, np.newaxis])
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """What is learned, for a file."""
     def over(self, places: Codes, prior: Floats) -> Calibrator:
         """The same for other classes: of each, its place among those that this one is for, or -1 of a new one.
 
@@ -141,6 +141,8 @@ class Calibrator:
             curves = (_one_curve(*kept),) if len(kept) == 2 else kept
         return replace(self, shifts=shifts, scale=scale, curves=curves)
 
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What is learned, for a file."""
         every = self._every_array()
         return {name: every[name] for name in [*_ARRAYS[self.kind], *(["groups"] if self.groups else [])]}
 
