@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Every public name by its module. This is the one list: commands, model files and what is sent to engines name a model
 # by it, and nothing that it does not have.
