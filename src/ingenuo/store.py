@@ -76,8 +76,10 @@ def _is_plain(entry: Any) -> bool:
     return not any(isinstance(each, list | dict) for each in every)
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str], *, mapped: bool = False) -> Any:
     """Read a model (or a tally) that `save` wrote; damage of any kind raises `ModelFileError`.
+
+    A mapped file is shared by the processes that read it, and must only be replaced, never written over.
 
     >>> from ingenuo import load
     >>> load("no such file")
@@ -85,7 +87,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     ...
     FileNotFoundError: [Errno 2] No such file or directory: 'no such file'
     """
-    return _from_state(*container.read_file(path), str(path))
+    return _from_state(*container.read_file(path, mapped=mapped), str(path))
 
 
 def to_bytes(model: Any, about: Mapping[str, Any] | None = None) -> bytes:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import mmap
 import os
 import re
 import secrets
@@ -34,6 +35,7 @@ from numpy.typing import NDArray
 from ingenuo.errors import IngenuoError, InputError, KindError, ModelFileError
 
 Path = str | os.PathLike[str]
+Buffer = bytes | mmap.mmap
 Manifest = Mapping[str, Any]
 Tensors = Mapping[str, NDArray[Any]]
 Contents = tuple[dict[str, Any], dict[str, NDArray[Any]]]
@@ -62,15 +64,19 @@ def write_file(path: Path, manifest: Manifest, tensors: Tensors) -> None:
     replace_file(os.path.realpath(os.fsdecode(path)), _pieces(manifest, tensors))
 
 
-def read_file(path: Path) -> Contents:
-    """The manifest and the tensors of a file; the tensors are read-only views of one buffer."""
+def read_file(path: Path, *, mapped: bool = False) -> Contents:
+    """The manifest and the tensors of a file; the tensors are read-only views of one buffer.
+
+    Of a mapped file the buffer is the file itself, which several processes share: it may be replaced by `write_file`,
+    but must never be written over.
+    """
     name = os.fsdecode(path)
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise ModelFileError(f"{name}: this is a folder or a device; give the path of a saved model")
     with open(path, "rb", buffering=0) as file:
         _version(file.read(_OPENING_SIZE), name)  # a wrong file, however large, is refused here
         file.seek(0)
-        data = file.readall()
+        data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if mapped else file.readall()
     return from_bytes(data, name)
 
 
@@ -79,9 +85,9 @@ def to_bytes(manifest: Manifest, tensors: Tensors) -> bytes:
     return b"".join(_pieces(manifest, tensors))
 
 
-def from_bytes(data: bytes, name: str = "model data") -> Contents:
+def from_bytes(data: Buffer, name: str = "model data") -> Contents:
     """The manifest and the tensors that `to_bytes` packed; `name` is what error messages call them."""
-    if not isinstance(data, bytes):
+    if not isinstance(data, bytes | mmap.mmap):
         raise KindError(f"{name}: expected bytes, got {type(data).__name__}; convert it with bytes()")
     reader = READERS[_version(data, name)]
     try:
@@ -149,7 +155,7 @@ _PLAIN = "dicts with text keys, lists, texts, booleans, None and finite numbers"
 # Unpacking: a reader per version, kept for ever. What it finds wrong, it says in a ValueError.
 
 
-def _version(head: bytes, name: str) -> str:
+def _version(head: Buffer, name: str) -> str:
     opening = _OPENING.match(head, 8)
     if opening is None:
         seen = f"it begins with {head[:16]!r}" if head else "it is empty"
@@ -163,7 +169,7 @@ def _version(head: bytes, name: str) -> str:
     return version
 
 
-def _read_version_1(data: bytes) -> Contents:
+def _read_version_1(data: Buffer) -> Contents:
     start = 8 + int.from_bytes(data[:8], "little")
     if start > min(len(data), 8 + MAX_HEADER):
         raise ValueError(f"its header would end at byte {start}, the file has {len(data)}")
@@ -185,10 +191,10 @@ def _read_version_1(data: bytes) -> Contents:
     return _json_object(metadata["manifest"]), tensors
 
 
-READERS: dict[str, Callable[[bytes], Contents]] = {"1": _read_version_1}
+READERS: dict[str, Callable[[Buffer], Contents]] = {"1": _read_version_1}
 
 
-def _verify(data: bytes, opening: re.Match[bytes] | None) -> None:
+def _verify(data: Buffer, opening: re.Match[bytes] | None) -> None:
     if opening is None:
         raise ValueError("its header has no checksum")
     digest = hashlib.sha256()
@@ -239,7 +245,7 @@ def _entry(name: str, entry: Any) -> tuple[int, int, str, tuple[int, ...]]:
     return offsets[0], offsets[1], code, tuple(shape)
 
 
-def _tensor(data: bytes, begin: int, code: str, shape: tuple[int, ...]) -> NDArray[Any]:
+def _tensor(data: Buffer, begin: int, code: str, shape: tuple[int, ...]) -> NDArray[Any]:
     dtype = _DTYPES[code]
     view: NDArray[Any] = np.ndarray(shape, dtype, buffer=data, offset=begin)
     if code == "BOOL" and view.view(np.uint8).max(initial=0) > 1:
