@@ -114,10 +114,24 @@ def test_hostile_names_are_names(tmp_path: Path) -> None:
     assert_same(model, ask(text, rows, tmp_path), rows)
 
 
-def test_a_value_that_is_no_number_is_refused(tmp_path: Path) -> None:
-    frame, y = table(60, 2)
-    found = ask(javascript(sheet(fitted(frame, y))), [{"bell": "tall"}], tmp_path)
-    assert found["predicted"] == found["explained"] == ['TypeError: bell is a number, and "tall" is none']
+def test_a_row_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    texts = pd.DataFrame({"bell": [1.0, 2.0], "note": ["a film", "dull"]})
+    model = fitted_with_text(texts)
+    rows: list[Any] = [{"bell": "tall"}, {"note": 5}, None, ["a"], "a"]
+    found = ask(javascript(sheet(model)), rows, tmp_path)
+    assert found["predicted"] == found["explained"]
+    assert found["predicted"] == [
+        'TypeError: bell is a number, and "tall" is none', "TypeError: note is a text, and 5 is none",
+        "TypeError: a row is an object of columns and values, and null is none",
+        'TypeError: a row is an object of columns and values, and ["a"] is none',
+        'TypeError: a row is an object of columns and values, and "a" is none',
+    ]  # fmt: skip
+
+
+def fitted_with_text(frame: pd.DataFrame) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ing.NaiveBayes({"note": "text"}).fit(frame, ["u", "v"])
 
 
 def test_a_module_is_made_of_a_sheet() -> None:

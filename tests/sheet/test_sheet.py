@@ -16,7 +16,7 @@ import ingenuo as ing
 from ingenuo.errors import KindError
 from ingenuo.kernels import portable
 from ingenuo.sheet import sheet
-from ingenuo.sheet.packing import plain
+from ingenuo.sheet.packing import plain, seal
 
 from .node import PAGE, assert_same_bits, in_node
 
@@ -207,6 +207,32 @@ def test_a_sheet_that_was_changed_fails_its_check() -> None:
     (changed,) = in_node([(document, [])])
     assert honest["check"]["passed"] == 32
     assert changed["check"]["passed"] < 32
+
+
+def test_a_change_that_no_row_of_the_check_meets_fails_it_too() -> None:
+    words = [f"word{i}" for i in range(3000)]
+    model = ing.NaiveBayes(text=ing.Words()).fit([" ".join(words[i::2]) for i in (0, 1)] * 2, ["u", "v"] * 2)
+    document = json.loads(sheet(model).to_json())
+    renamed, unsealed, longer = (json.loads(json.dumps(document)) for _ in range(3))
+    renamed["scorer"]["terms"][0]["words"]["text"] += "x"
+    unsealed.pop("seal")
+    longer["more"] = None
+    found = [
+        each["check"]["passed"] for each in in_node([(each, []) for each in (document, renamed, unsealed, longer)])
+    ]
+    assert found == [32, 0, 0, 0]
+
+
+def test_a_document_has_the_same_checksum_in_javascript() -> None:
+    odd = [-0.0, 5e-324, 1e300, 2**70, 10**400, -(10**400), True, False, None, "", "\ud800", "𝔘\0", [], {}, [[1, "a"]]]
+    document = {"2": odd, "10": 1, "𝔘": {"b": [1, 2.5], "a": {}}, "\uffff": 0, "__proto__": 1, "numbers": [0.1] * 9}
+    script = f"""
+    import {{ seal }} from "{(PAGE / "seal.mjs").as_uri()}";
+    console.log(seal(JSON.parse(process.argv[1])));
+    """
+    in_node([])  # which skips where there is no node
+    call = ["node", "--input-type=module", "-e", script, json.dumps(document)]
+    assert int(subprocess.run(call, capture_output=True, check=True).stdout) == seal(document)
 
 
 def test_what_has_no_sheet_is_refused_in_one_sentence() -> None:

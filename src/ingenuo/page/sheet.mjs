@@ -11,6 +11,7 @@ import { terms as of_trees } from "./trees.mjs";
 import { scorers as by_networks } from "./networks.mjs";
 import { scorers as by_vote } from "./vote.mjs";
 import { calibrator } from "./calibration.mjs";
+import { seal } from "./seal.mjs";
 
 const NOT_FINITE = { "-inf": -Infinity, inf: Infinity, nan: NaN };
 
@@ -205,10 +206,12 @@ export function open(packed) {
   const opened = (row) => columns.map((column) => cell(column, Object.hasOwn(row, column.name) ? row[column.name] : null));
   // What a reader must mend before a row can be answered; null where there is nothing.
   const mistake = (row) => {
+    if (row === null || typeof row !== "object" || Array.isArray(row)) return `a row is an object of columns and values, and ${JSON.stringify(row)} is none`;
     for (const name of Object.keys(row)) {
       const at = by_name.get(name);
       if (at === undefined) continue;
       const value = cell(columns[at], row[name]), { kind } = columns[at];
+      if (kind === "text" && !is_missing(row[name]) && typeof row[name] !== "string") return `${name} is a text, and ${JSON.stringify(row[name])} is none`;
       if (kind === "number" && (Math.abs(value) === Infinity || (Number.isNaN(value) && !is_missing(row[name]) && row[name] !== "")))
         return `${name} is a number, and ${JSON.stringify(row[name])} is none`;
       if (kind === "count" && !Number.isFinite(value)) return `${name} is a count, and ${JSON.stringify(row[name])} is none`;
@@ -254,15 +257,16 @@ export function open(packed) {
       }
       return out.map((each, k) => (nothing[k] === 0 ? each : each - nothing[k]));
     },
-    // Whether the rows that Python answered are answered alike here, to the last bit.
+    // Whether the rows that Python answered are answered alike here, to the last bit. All fail where the sheet is not the
+    // one that Python wrote: of many values and words the rows meet few.
     check() {
-      const failed = [];
+      const failed = [], { seal: sealed, ...rest } = packed, whole = seal(rest) === sealed;
       document.check.forEach((each, number) => {
         const row = Object.fromEntries(columns.map((column, j) => [column.name, each.row[j]]));
         let good = false;
         try {
           const found = answer(row);
-          good = same(found.posterior, each.posterior) && (each.joint === null || same(found.joint, each.joint));
+          good = whole && same(found.posterior, each.posterior) && (each.joint === null || same(found.joint, each.joint));
         } catch {
           good = false;
         }

@@ -1,7 +1,8 @@
 """The sheet: one document of a fitted model, from which the page, JavaScript, SQL and ONNX are made.
 
 It holds the numbers that answers are made of, and the order in which they are added: what `predict_proba` does, a plain
-loop in any language does too, with the same bits. 32 rows with Python's own answers let a reader check that.
+loop in any language does too, with the same bits. 32 rows with Python's own answers let a reader check that, and a
+checksum shows what these rows do not meet: the weight of a rare word that was changed.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ingenuo.explanation.evidence import evidence
 from ingenuo.models.model import check_is_fitted
 from ingenuo.rows.schema import FAMILIES, Schema, column_name
 from ingenuo.rows.typed import known_categories
-from ingenuo.sheet.packing import plain
+from ingenuo.sheet.packing import plain, seal
 from ingenuo.store import to_bytes
 
 FORMAT, VERSION = "ingenuo-sheet", 1
@@ -52,7 +53,7 @@ class Sheet:
                 "scorer": self.scorer, "check": self.check, "network": self.network,
             }
         )  # fmt: skip
-        return found
+        return {**found, "seal": seal(found)}
 
     def document(self) -> dict[str, Any]:
         """The sheet as JSON has it."""

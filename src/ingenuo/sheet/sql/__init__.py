@@ -92,7 +92,9 @@ def statements(
     store = None
     if style == "tables":
         if texts and key is None:
-            raise InputError("words are joined to their row by a key; name the columns that have it")
+            raise InputError(
+                "words are joined to their row by a key; name the columns that have it: key='id'"
+            ).typed_as("key='id'", "--key id")
         store = Store(d, d.name_of(f"{name}_terms"), d.path_of(words), keys, texts)
     kept = [d.name_of(each, f"the name of column {each[:40]!r}") for each in keys]
     query = Query(d, d.path_of(table), kept, [] if store is None else [store.table, store.words])

@@ -226,7 +226,9 @@ def _of_member(member: Node, w: Writer) -> Answer:
     try:
         return answer(member["scorer"], own)
     except InputError as refused:
-        raise InputError(f"the member {member['name']!r} of the vote is not to be had in SQL: {refused}") from None
+        error = InputError(f"the member {member['name']!r} of the vote is not to be had in SQL: {refused}")
+        error.typed = refused.typed
+        raise error from None
 
 
 def _at_least(log: str, least: str) -> str:

@@ -257,8 +257,8 @@ def _words(node: Node, w: Writer, floor: float | None) -> list[Texts]:
     if w.store is None:
         raise InputError(
             f"column {w.name(node['column'])!r} is a text, whose words a query reads from a table of words that you "
-            "cut; ask for style='tables'"
-        )
+            "cut; ask for style='tables', and a key"
+        ).typed_as("style='tables', and a key", "--as tables --key COLUMN")
     return w.store.words_of(node, w)
 
 
