@@ -8,7 +8,7 @@
     │   ├── EmptyModelError              using a model that has forgotten all it knew (AttributeError too)
     │   ├── MergeError                   adding what is of another kind
     │   ├── RefusedError                 wanting of a model what its mathematics does not allow (AttributeError too)
-    │   ├── StaleCalibrationError        using a calibrated model that has learned since
+    │   ├── StaleCalibrationError        using a model that is calibrated in another way than is asked for
     │   ├── ModelFileError               a model file that is damaged, of another kind or too new
     │   ├── FileError                    a file of data that cannot be read as a table
     │   │   └── MissingFileError         a file or folder that is not there (FileNotFoundError too)
@@ -19,6 +19,7 @@
     │       ├── NetworkFileError         a network file that is damaged; it names line and column
     │       └── TooWideError             tables that exact inference would need and no memory holds
     ├── JournalError                     what is learned while serving cannot be kept: a full disk, a damaged journal
+    ├── JournalError                     a journal of a server that cannot be written, read or locked
     ├── KindError (TypeError)            a value of a type that has no meaning here
     └── KernelError (ImportError)        the compiled library is missing, older than its sources, or of another platform
 
@@ -89,7 +90,11 @@ class RefusedError(InputError, AttributeError):
 
 
 class StaleCalibrationError(InputError):
-    """Using a calibrated model whose tally has changed since it was calibrated."""
+    """Using a model whose `calibration` was changed since it was calibrated."""
+
+
+class StaleCalibrationWarning(Remark):
+    """A calibrated model has learned, forgotten or merged since it was calibrated."""
 
 
 class ModelFileError(InputError):
@@ -130,6 +135,10 @@ class TooWideError(NetworkError):
 
 class JournalError(IngenuoError):
     """What a served model learns cannot be kept: the disk is full, or the journal is damaged or in use."""
+
+
+class JournalError(IngenuoError):
+    """A journal of learned rows that cannot be written, is damaged, or belongs to another server or model."""
 
 
 class KindError(IngenuoError, TypeError):

@@ -35,13 +35,14 @@ from ingenuo.models.folds import (
     watch_folds,
 )
 from ingenuo.models.log_linear import fit_weights
-from ingenuo.models.members import choose_members, sheet_member
+from ingenuo.models.members import choose_members, count_members, join_sums, sheet_member, split_sums
 from ingenuo.models.model import CLASS, NO_LABELS, Packed, Refusals, check_is_fitted, clone, unless_refused
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.models.registry import pack_members, unpack_members
+from ingenuo.models.sums import LearnsSums
 from ingenuo.rows import checks
 from ingenuo.rows.part import Chunk
-from ingenuo.rows.rows import Part, rows_of, take_rows
+from ingenuo.rows.rows import rows_of, take_rows
 from ingenuo.rows.schema import Schema, column_name
 from ingenuo.show.arithmetic import Factor, Opinion, Passage, PooledExplanation, pool_factors
 from ingenuo.show.format import Line
@@ -59,7 +60,6 @@ SAMPLE = 20_000  # rows of that sample
 FEWEST = 30  # rows, below which there is one member, and no fold
 RIDGE = 20.0  # of the weights, towards equal shares
 _SURE, _LEAST = 0.3, 0.02  # no member may give a class less than this over the number of rows, if that is less
-_OF = "\n"  # between the name of a table and that of its member
 _CELLS = 4e7  # answers to rows that the weights are found by: members × rows × classes
 
 
@@ -88,7 +88,7 @@ class Members(Shown):
 
 
 @dataclass(eq=False, repr=False)
-class BayesClassifier(Refusals, Packed, JointAnswers):
+class BayesClassifier(Refusals, LearnsSums, Packed, JointAnswers):
     """A vote of Bayesian models, each weighted by what it says of rows that it has not learned.
 
     Numbers, categories, counts and text in one table, with missing values, need no preparation. Every setting of the
@@ -271,7 +271,7 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Learn from rows in memory."""
-        for name in ("n_features_in_", "feature_names_in_", "_declared_classes", "_target"):
+        for name in ("n_features_in_", "feature_names_in_", "_declared_classes", "_target", "_behind"):
             self.__dict__.pop(name, None)
         source = self._source(X, reset=True)
         source.is_whole = True
@@ -424,7 +424,7 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
 
     def _set_tallies(self, counted: Tally) -> None:
         """Let the members that are sums take theirs."""
-        by_member = _split(counted)
+        by_member = split_sums(counted)
         for name, each in self._adding():
             each._set_tally(each.schema_, by_member[name].named_as(each.tally_.all_labels()))
         self._shift_classes(by_member[""].named_as(self.tally_.all_labels()))
@@ -438,9 +438,36 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
         every = self.tally_.over(CLASS, labels_of(self.classes_)).floats().sum()
         self._rows_learned = (self._rows_learned[0], round(float(every)))
 
-    def _count_more(self, X: Any, y: Any, sample_weight: Any) -> Tally:
+    def sums_of(self, X: Any, y: Any = None, sample_weight: Any = None) -> Tally:
+        """The sums of rows: what `partial_fit` adds, and `forget` takes away. The vote stays as it is."""
         rows = rows_of(X, y, sample_weight, set(self.schema_.names.tolist()), model=self)
-        return rows.reduce(count_members, self._counting())
+        counted = split_sums(rows.reduce(count_members, self._counting()))
+        known = {"": self.tally_, **{name: each.tally_ for name, each in self._adding()}}
+        return join_sums({name: sums.named_as(known[name].all_labels()) for name, sums in counted.items()})
+
+    def add_sums(self, sums: Tally) -> Self:
+        """Add what `sums_of` has counted, as `partial_fit` of those rows does."""
+        with self._undo_members():
+            more = split_sums(sums)
+            for name, each in self._adding():
+                each.add_sums(more[name])
+            self._shift_classes(self.tally_ + more[""])
+            self._fall_behind(more[""])
+        return self
+
+    def subtract_sums(self, sums: Tally) -> Self:
+        """Take away what `sums_of` has counted, as `forget` of those rows does."""
+        with self._undo_members():
+            less = split_sums(sums)
+            for name, each in self._adding():
+                each.subtract_sums(less[name])
+            self._shift_classes(self.tally_ - less[""])
+            self._fall_behind(less[""])
+        return self
+
+    @property
+    def _how_to_calibrate(self) -> str:
+        return "find the weights of the vote again by rows that are new to it: reweigh(X, y)"
 
     @unless_refused
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -453,14 +480,11 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
         classes : array-like, optional
             Classes that will come, for `classes_` to hold from the start.
         """
-        with self._undo_members():
+        with self._undo_members(), self._warn_behind():
             if not self.__sklearn_is_fitted__():
                 self.fit(X, y, sample_weight)
             else:
-                more = _split(self._count_more(X, y, sample_weight))
-                for name, each in self._adding():
-                    each._set_tally(each.schema_, each.tally_ + more[name].named_as(each.tally_.all_labels()))
-                self._shift_classes(self.tally_ + more[""].named_as(self.tally_.all_labels()))
+                self.add_sums(self.sums_of(X, y, sample_weight))
             if classes is not None:
                 declared = self.__dict__.get("_declared_classes", NO_LABELS)
                 self._declared_classes = unite(declared, checks.sort_classes(classes))
@@ -477,13 +501,8 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
             The rows to forget, as they were learned. What was found from the first rows, and the weights, are kept.
         """
         check_is_fitted(self)
-        with self._undo_members():
-            less = _split(self._count_more(X, y, sample_weight))
-            for name, each in self._adding():
-                rest = each.tally_ - less[name].named_as(each.tally_.all_labels())
-                each._check_tally(each.schema_, rest)
-                each._set_tally(each.schema_, rest)
-            self._shift_classes(self.tally_ - less[""].named_as(self.tally_.all_labels()))
+        with self._warn_behind():
+            self.subtract_sums(self.sums_of(X, y, sample_weight))
         return self
 
     @unless_refused
@@ -495,10 +514,11 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
         check_is_fitted(other)
         if self._names != other._names:
             raise MergeError(f"one vote has the members {self._names}, and the other {other._names}; only the same add")
-        with self._undo_members():
+        with self._undo_members(), self._warn_behind():
             for own, its in zip(self.estimators_, other.estimators_):
                 own.merge(its)
             self._shift_classes(self.tally_ + other.tally_.named_as(self.tally_.all_labels()))
+            self._fall_behind(other.tally_)
         return self
 
     def _undo_members(self) -> Any:
@@ -533,7 +553,14 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
             raise InputError(f"class {odd!r} was never learned, so no weights can be found by its rows; leave them out")
         with self._undo_on_error():
             self._weigh(self._each(rows.X), places[codes].astype(np.int32), weights, None, np.arange(len(codes)))
+            self._catch_up()
         return self
+
+    def calibrate_again(self, X: Any, y: Any = None, sample_weight: Any = None, *, learned: bool = True) -> Self:
+        """Find the weights again by rows that the members have not learned: `reweigh`."""
+        if learned:
+            raise InputError("the weights of a vote are found by rows that it has not learned; say so: learned=False")
+        return self.reweigh(X, y, sample_weight)
 
     # Answering.
 
@@ -718,23 +745,3 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
     def _repr_html_inner(self) -> str:
         shell: str = super()._repr_html_inner()
         return self.members_.body_html() + shell if self.__sklearn_is_fitted__() else shell
-
-
-def count_members(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
-    """What each member of a vote counts of some rows, by its name; and the rows of each class."""
-    n_rows = part.X.n_rows if hasattr(part.X, "anonymous") else checks.count_rows(part.X)
-    codes, classes = checks.labels(model, part.y, n_rows)
-    seen = Chunk(n_rows, {}, codes, classes, checks.weights(part.weights, n_rows)).count_classes()
-    total = {f"{table}{_OF}": sums for table, sums in seen.items()}
-    for name, each in zip(model._names, model.estimators_):
-        total |= {f"{table}{_OF}{name}": sums for table, sums in each._tally_of(part).items()}
-    return Tally(total)
-
-
-def _split(counted: Tally) -> dict[str, Tally]:
-    """The tally of each member, and "" for the rows of each class."""
-    found: dict[str, dict[str, Any]] = {}
-    for key, sums in counted.items():
-        table, _, member = key.rpartition(_OF)
-        found.setdefault(member, {})[table] = sums
-    return {member: Tally(tables) for member, tables in found.items()}

@@ -359,7 +359,7 @@ class Classifier(Learner, JointAnswers):
         classes : array-like, optional
             Classes that will come, for `classes_` to hold from the start.
         """
-        with self._undo_on_error():
+        with self._undo_on_error(), self._warn_behind():
             self._learn_more(X, y, sample_weight)
             if classes is not None:
                 self._declare_classes(checks.sort_classes(classes))

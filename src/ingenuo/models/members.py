@@ -18,9 +18,13 @@ from ingenuo.models.discriminant import GaussianDiscriminant
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.models.network_classifier import NetworkClassifier
 from ingenuo.models.softmax import SoftmaxRegression
+from ingenuo.rows import checks
+from ingenuo.rows.part import Chunk
+from ingenuo.rows.rows import Part
 from ingenuo.rows.schema import FAMILIES, Schema, column_name
 from ingenuo.rows.source import Source
 from ingenuo.tally.labels import Labels, find, labels_of
+from ingenuo.tally.tally import Tally
 from ingenuo.text.words import Words
 
 _PAIRS = Words(ngrams=(1, 2), token=r"\w+")
@@ -29,6 +33,7 @@ _CHARACTERS = Words(characters=(2, 5), binary=True, weighting="tfidf", norm="l2"
 MOST_BYTES = 4_000_000  # of text whose characters are read: longer ones have words enough
 _WIDEST = 300  # columns of a network: every pair of them is counted
 _MOST_CLASSES = 30  # of trees: each has a value for each class in each leaf
+_OF = "\n"  # between the name of a table and that of its member
 _MOST_SUMS = 8e6  # rows × columns × sums of a row, which each level of each tree adds up: some ten seconds
 
 
@@ -118,3 +123,28 @@ def _declare(schema: Schema, kinds: Mapping[Any, str], wanted: Sequence[str]) ->
         name: (known[name].tolist() if name in known else kind) if kind in wanted else "ignore"
         for name, kind in kinds.items()
     }
+
+
+def count_members(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
+    """What each member of a vote counts of some rows, by its name; and the rows of each class."""
+    n_rows = part.X.n_rows if hasattr(part.X, "anonymous") else checks.count_rows(part.X)
+    codes, classes = checks.labels(model, part.y, n_rows)
+    seen = Chunk(n_rows, {}, codes, classes, checks.weights(part.weights, n_rows)).count_classes()
+    total = {f"{table}{_OF}": sums for table, sums in seen.items()}
+    for name, each in zip(model._names, model.estimators_):
+        total |= {f"{table}{_OF}{name}": sums for table, sums in each._tally_of(part).items()}
+    return Tally(total)
+
+
+def join_sums(by_member: Mapping[str, Tally]) -> Tally:
+    """What `split_sums` splits."""
+    return Tally({f"{table}{_OF}{name}": sums for name, own in by_member.items() for table, sums in own.items()})
+
+
+def split_sums(counted: Tally) -> dict[str, Tally]:
+    """The tally of each member, and "" for the rows of each class."""
+    found: dict[str, dict[str, Any]] = {}
+    for key, sums in counted.items():
+        table, _, member = key.rpartition(_OF)
+        found.setdefault(member, {})[table] = sums
+    return {member: Tally(tables) for member, tables in found.items()}

@@ -21,16 +21,17 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError, RefusedError
+from ingenuo.errors import EmptyModelError, ForgetError, InputError, KindError, MergeError, RefusedError
 from ingenuo.families import FAMILY
 from ingenuo.models import packing
+from ingenuo.models.sums import CLASS as CLASS
+from ingenuo.models.sums import LearnsSums
+from ingenuo.rows import checks
 from ingenuo.rows.rows import Part, Rows, rows_of
 from ingenuo.rows.schema import Schema
 from ingenuo.tally.labels import Labels, find, unite
 from ingenuo.tally.prior import Prior, Settings, prior_of
 from ingenuo.tally.tally import Tally
-
-CLASS = "class"  # the table of the rows of each class
 
 Floats = NDArray[np.float64]
 Tensors = dict[str, NDArray[Any]]
@@ -274,6 +275,8 @@ class Packed:
             manifest["besides"] = packing.pack(values)
         if "_target" in self.__dict__:
             manifest["target"] = model._target
+        if "_behind" in self.__dict__:
+            manifest["behind"] = model._behind
         for key, name in _LABELS.items():
             if name in self.__dict__:
                 manifest[key] = packing.pack_labels(np.asarray(getattr(self, name)), key, tensors)
@@ -301,6 +304,9 @@ class Packed:
         packing.check_size(classes * values, tensors, "the tables of the model")
         arrays = {key.removeprefix("besides/"): value for key, value in tensors.items() if key.startswith("besides/")}
         model._restore(schema, tally, packing.unpack(manifest["besides"]) if "besides" in manifest else {}, arrays)
+        if "behind" in manifest:
+            checks.check_whole("the rows that the calibration is behind", manifest["behind"])
+            model._behind = manifest["behind"]
         return model  # type: ignore[no-any-return]
 
     def _given(self) -> dict[str, Any]:
@@ -340,7 +346,7 @@ class Packed:
 _LABELS = {"classes": "_declared_classes", "names": "feature_names_in_"}  # in the manifest, and of the model
 
 
-class Learner(Packed):
+class Learner(LearnsSums, Packed):
     """What every model that is a function of a tally has: the verbs of learning.
 
     A subclass says what it counts (`_plan`, `_tally_of`) and what it makes of that (`_estimate`).
@@ -423,7 +429,7 @@ class Learner(Packed):
         """Learn from more rows, or from the first."""
         with self._undo_on_error():
             if self._fitted:
-                self._set_tally(self.schema_, self.tally_ + self._tally_more(X, y, sample_weight))
+                self.add_sums(self.sums_of(X, y, sample_weight))
             else:
                 self._check_settings()
                 self._learn_first(rows_of(X, y, sample_weight, self._declared_columns(), labelled=self._labelled))
@@ -435,13 +441,48 @@ class Learner(Packed):
         Parameters
         ----------
         X, y, sample_weight
-            The rows to forget, as they were learned. Rows that were never learned raise `ForgetError`, always where
-            the model keeps fingerprints, else wherever the sums show it, and leave the model as it was.
+            The rows to forget, as they were learned. Rows that were never learned raise `ForgetError`, and leave the
+            model as it was: with `fingerprints` always, and the row is named; without, wherever the sums show it.
+
+        Examples
+        --------
+        >>> from ingenuo import NaiveBayes
+        >>> model = NaiveBayes(fingerprints=True).fit([["Rain", 75], ["Sun", 81]], ["yes", "no"])
+        >>> model.forget([["Rain", 81]], ["yes"])
+        Traceback (most recent call last):
+        ...
+        ingenuo.errors.ForgetError: row 1 (x0 'Rain', x1 81; class 'yes') was never learned; ...
         """
         check_is_fitted(self)
-        rest = self.tally_ - self._tally_more(X, y, sample_weight)
+        try:
+            with self._warn_behind():
+                self.subtract_sums(self.sums_of(X, y, sample_weight))
+        except ForgetError as error:
+            raise self.name_unlearned(error, X, y, sample_weight) from error
+        return self
+
+    # The same by sums, which know no rows: they can be counted here, kept, and added there.
+
+    def sums_of(self, X: Any, y: Any = None, sample_weight: Any = None) -> Tally:
+        """The sums of rows: what `partial_fit` adds, and `forget` takes away. The model stays as it is."""
+        self._check_fixed()
+        rows = rows_of(X, y, sample_weight, self._known_columns(), labelled=self._labelled, model=self)
+        return rows.reduce(tally_rows, self._make_empty(self.schema_)).named_as(self.tally_.all_labels())
+
+    def add_sums(self, sums: Tally) -> Self:
+        """Add what `sums_of` has counted, as `partial_fit` of those rows does."""
+        with self._undo_on_error():
+            self._set_tally(self.schema_, self.tally_ + sums)
+            self._fall_behind(sums)
+        return self
+
+    def subtract_sums(self, sums: Tally) -> Self:
+        """Take away what `sums_of` has counted, as `forget` of those rows does."""
+        rest = self.tally_ - sums
         self._check_tally(self.schema_, rest)
-        self._set_tally(self.schema_, rest)
+        with self._undo_on_error():
+            self._set_tally(self.schema_, rest)
+            self._fall_behind(sums)
         return self
 
     def merge(self, other: Any) -> Self:
@@ -454,11 +495,12 @@ class Learner(Packed):
         self._check_fixed()
         other._check_fixed()
         self._check_other(other)
-        with self._undo_on_error():
+        with self._undo_on_error(), self._warn_behind():
             self._set_tally(
                 self.schema_.unite(other.schema_), self.tally_ + other.tally_.named_as(self.tally_.all_labels())
             )
             self._declare_classes(other.__dict__.get("_declared_classes", NO_LABELS))
+            self._fall_behind(other.tally_)
         return self
 
     def __add__(self, other: Any) -> Self:
@@ -490,19 +532,13 @@ class Learner(Packed):
             self._check_against_data()
 
     def _forget_all(self) -> None:
-        for name in ("tally_", "schema_", "_declared_classes", "_target"):
+        for name in ("tally_", "schema_", "_declared_classes", "_target", "_behind"):
             self.__dict__.pop(name, None)
 
     def _count_again(self, rows: Rows) -> None:
         """Learn all of these rows, with everything that was found from others kept: cuts, arcs, settings."""
         tally = rows.reduce(tally_rows, self._make_empty(self.schema_))
         self._set_tally(self.schema_, tally.named_as(self.tally_.all_labels()))
-
-    def _tally_more(self, X: Any, y: Any, sample_weight: Any) -> Tally:
-        """The sums of rows that come after the first."""
-        self._check_fixed()
-        rows = rows_of(X, y, sample_weight, self._known_columns(), labelled=self._labelled, model=self)
-        return rows.reduce(tally_rows, self._make_empty(self.schema_)).named_as(self.tally_.all_labels())
 
     def _make_empty(self, schema: Schema) -> Self:
         """A model that knows what the columns are, and has learned nothing yet."""

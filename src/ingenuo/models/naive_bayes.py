@@ -3,16 +3,15 @@
 argmax_k  log π_k + Σ_i log p(x_i | k)
 
 Settings can be tuned, and probabilities calibrated, by what the model says of its own rows, each left out: the tally
-gives that without a second fit and without a held-out set. What is tuned stays when more is learned. A calibration is
-of one tally only: when that changes, the model does not answer until it is calibrated again.
+gives that without a second fit and without a held-out set. What was tuned and calibrated stays when more is learned;
+`calibration_behind_` counts the rows since.
 """
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -24,21 +23,20 @@ from ingenuo.errors import (
     KindError,
     MergeError,
     RefusedError,
-    StaleCalibrationError,
     check_choice,
     did_you_mean,
 )
 from ingenuo.families import TUNED, Attribute, AttributeParameters, attributes_of, density, in_order, in_runs, states
 from ingenuo.families.covariance import FULL, SHARED
 from ingenuo.families.family import LearnedRows
-from ingenuo.language import say
 from ingenuo.families.gaussian import Chosen
 from ingenuo.kernels import densities, portable
+from ingenuo.language import say
 from ingenuo.models import calibration
-from ingenuo.models.calibration import Calibrator, Choice
+from ingenuo.models.calibrated import AUTOMATIC, CalibratesItself
 from ingenuo.models.class_prior import class_prior_of, share_classes
 from ingenuo.models.classifier import Classifier, Parameters, keep_weighted, name_row, tally_chunk
-from ingenuo.models.left_out import leave_one_out, refuse_alone
+from ingenuo.models.left_out import refuse_alone
 from ingenuo.models.model import CLASS, State, Tensors, check_is_fitted
 from ingenuo.models.tuning import Tuning, tune, unpack
 from ingenuo.rows import checks
@@ -56,10 +54,9 @@ from ingenuo.tally.tally import Tally
 from ingenuo.text.words import Words
 
 Floats = NDArray[np.float64]
-AUTOMATIC = "auto"
 
 
-class NaiveBayes(Classifier):
+class NaiveBayes(CalibratesItself, Classifier):
     """Naive Bayes for numbers, categories, counts and text together.
 
     Parameters
@@ -111,6 +108,8 @@ class NaiveBayes(Classifier):
         words, and the words of one text.
     tuning_, calibrator_, calibration_
         What `tune` chose, and what it gained; what `calibration` learned, and, of "auto", what was tried.
+    calibration_behind_ : int
+        How many rows were learned, forgotten or merged since the model was calibrated; `recalibrate` begins again.
 
     Examples
     --------
@@ -130,10 +129,6 @@ class NaiveBayes(Classifier):
     """
 
     tuning_: Tuning
-    calibrator_: Calibrator
-    calibration_: Choice
-    _calibrated_as: str | None
-
     _fixed = ("columns", "numbers", "counts", "text", "tune", "fingerprints")
     _free = ("prior", "class_prior", "class_weight")
 
@@ -320,34 +315,18 @@ class NaiveBayes(Classifier):
         tally = tally_chunk(chunk)
         return tally + chunk.count_rows(hasher(self.fingerprints)) if self.fingerprints else tally
 
-    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Unlearn rows: the model is then, to the last bit, what it would be had it never seen them.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            The rows to forget, as they were learned. Rows that were never learned raise `ForgetError`, and leave the
-            model as it was: with `fingerprints` always, and the row is named; without, wherever the sums show it.
-
-        Examples
-        --------
-        >>> model = NaiveBayes(fingerprints=True).fit([["Rain", 75], ["Sun", 81]], ["yes", "no"])
-        >>> model.forget([["Rain", 81]], ["yes"])
-        Traceback (most recent call last):
-        ...
-        ingenuo.errors.ForgetError: row 1 (x0 'Rain', x1 81; class 'yes') was never learned; ...
-        """
+    def name_unlearned(self, error: ForgetError, X: Any, y: Any = None, sample_weight: Any = None) -> ForgetError:
+        """What is wrong with rows of which the sums cannot be taken away: which row it is, where that is known."""
+        if not isinstance(error, UnlearnedRows):
+            return error
         try:
-            return super().forget(X, y, sample_weight)
-        except UnlearnedRows as error:
-            try:
-                rows = rows_of(X, y, sample_weight, self._known_columns(), model=self)
-                rows.reduce(name_row, self._make_empty(self.schema_), rows=error.rows, n_rows=error.n_rows)
-            except ForgetError:
-                raise
-            except InputError:  # rows that can be read only once
-                pass
-            raise
+            rows = rows_of(X, y, sample_weight, self._known_columns(), model=self)
+            rows.reduce(name_row, self._make_empty(self.schema_), rows=error.rows, n_rows=error.n_rows)
+        except ForgetError as named:
+            return named
+        except InputError:  # rows that can be read only once
+            pass
+        return error
 
     def _check_other(self, other: Self) -> None:
         if bool(self.fingerprints) != bool(other.fingerprints):
@@ -403,80 +382,9 @@ class NaiveBayes(Classifier):
                 "leave classes out"
             )
 
-    def _set_tally(self, schema: Schema, tally: Tally) -> None:
-        super()._set_tally(schema, tally)
-        for name in ("calibrator_", "calibration_"):  # which are of another tally
-            self.__dict__.pop(name, None)
-
-    def recalibrate(self, X: Any, y: Any = None, sample_weight: Any = None, *, learned: bool = True) -> Self:
-        """Calibrate again, after `partial_fit`, `merge` or `forget`.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            Rows to calibrate by: some that the model has learned, or all of them. Each is answered for by the tally
-            without it. Rows that were never learned raise wherever the sums show it.
-        learned : bool
-            False for rows that the model has not learned: those are answered for by the whole tally.
-        """
-        check_is_fitted(self)
-        if self.calibration is None:
-            raise InputError(
-                "the model has calibration=None, so there is nothing to calibrate; set_params(calibration='auto') first"
-            )
-        self._check_settings()
-        self._check_fixed()
-        rows = rows_of(X if isinstance(y, str) else self._without_target(X), y, sample_weight).in_memory()
-        chunk = self._chunk_of(Part(rows.X, rows.y, rows.weights))
-        if learned:
-            try:
-                _ = self.tally_ - tally_chunk(chunk)
-            except ForgetError as error:
-                raise InputError(
-                    f"the model has not learned these rows ({error}); give rows that it has, or learned=False for rows "
-                    "that it has not"
-                ) from None
-            chunk = keep_weighted(chunk, labels_of(self.classes_))
-        with self._undo_on_error():
-            self._calibrate(chunk, learned)
-        return self
-
-    def _calibrate(self, chunk: Chunk, learned: bool = True) -> None:
-        """Calibrate by some rows: those that were learned are answered for, and measured, by the tally without them."""
-        codes = find(labels_of(self.classes_), chunk.classes)[chunk.coded]
-        if (codes < 0).any():
-            row = int(np.argmax(codes < 0))
-            label = chunk.classes.tolist()[chunk.coded[row]]
-            raise InputError(f"row {row} is of class {label!r}, which the model has not learned; leave such rows out")
-        plain = copy.copy(self)
-        plain.calibration = None
-        tally, chunk = self._weigh(chunk)
-        if learned:
-            plain.class_weight = None  # which the tally has
-            log_posterior = leave_one_out(plain, self.schema_, chunk, tally, exact=False)
-            rows = LearnedRows(self.schema_, tally, keep_weighted(chunk, tally.labels(CLASS, 0)))
-            own = attributes_of(self.schema_, prior_of(self.prior))
-            lengths = calibration.sum_lengths(each.left_out_lengths(rows) for each in own)
-        else:
-            log_posterior = plain._posterior(dict(chunk.blocks), chunk.n_rows, log=True)
-            lengths = self._lengths(chunk.blocks)
-        prior = np.nan_to_num(self._parameters().log_prior, neginf=0.0)
-        given = (log_posterior, codes, chunk.weights, lengths, prior)
-        self.__dict__.pop("calibration_", None)
-        if self.calibration == AUTOMATIC:
-            self.calibrator_, self.calibration_ = calibration.choose(*given)
-        else:
-            self.calibrator_ = calibration.fit(str(self.calibration), *given)
-        self._calibrated_as = self.calibration
-        groups = self.calibrator_.groups
-        if together := [name for name, group in zip(self.classes_.tolist(), groups) if groups.count(group) > 1]:
-            warnings.warn(
-                f"too few rows of a class to calibrate it by itself: {', '.join(map(repr, together))} are calibrated "
-                "together, as one class",
-                stacklevel=5,
-            )
-        if "calibration_" in self.__dict__ and len(self.calibration_.log_loss) < 2:
-            warnings.warn(f"nothing was calibrated: {self.calibration_}", stacklevel=5)
+    def _forget_all(self) -> None:
+        super()._forget_all()
+        self._uncalibrate()
 
     # Answering.
 
@@ -534,22 +442,6 @@ class NaiveBayes(Classifier):
         calibrated = calibrator.apply(uncalibrated, self._lengths(found))
         return calibrated if log else portable.exp(calibrated)
 
-    def _calibrator(self) -> Calibrator:
-        if "calibrator_" in self.__dict__ and self._calibrated_as != self.calibration:
-            raise StaleCalibrationError(
-                f"the model was calibrated with calibration={self._calibrated_as!r}, and that was changed to "
-                f"{self.calibration!r}; call recalibrate(X, y) with rows that it has learned, or set it back"
-            )
-        if "calibrator_" not in self.__dict__:
-            raise StaleCalibrationError(
-                "the model has learned, merged or forgotten since it was calibrated, so its probabilities are those of "
-                "another tally; call recalibrate(X, y) with rows that it has learned, or set_params(calibration=None)"
-            ).typed_as(
-                "call recalibrate(X, y) with rows that it has learned, or set_params(calibration=None)",
-                "update or forget with --calibrate-with FILE, rows it has learned, or train it without --calibrate",
-            )
-        return self.calibrator_
-
     def _predict(self, X: Any) -> NDArray[Any]:
         if self.calibration is None:
             return super()._predict(X)
@@ -560,10 +452,6 @@ class NaiveBayes(Classifier):
         """How rows are answered, as a sheet has it."""
         return {**super().sheet_scorer(), "calibrate": self.calibration and self._calibrator().sheet()}
 
-    def _lengths(self, found: Mapping[str, Block]) -> Floats | None:
-        """How many known words, and other counts, each row has; None where there are no such columns."""
-        return calibration.sum_lengths(each.lengths(found) for each in self._parameters().attributes)
-
     def _explain_row(self, row: Any) -> Explanation:
         shown = super()._explain_row(row)
         shifts = self._shifts(shown.classes)
@@ -573,7 +461,7 @@ class NaiveBayes(Classifier):
         if self.calibration is not None:
             logs = shown.joint[np.newaxis].copy()
             densities.posterior(logs, log=True)
-            shown = replace(shown, uncalibrated=portable.exp(logs[0]), calibration=self._calibrator().describe())
+            shown = replace(shown, uncalibrated=portable.exp(logs[0]), calibration=self._describe_calibration())
         return shown
 
     @property
@@ -731,22 +619,11 @@ class NaiveBayes(Classifier):
         if "tuning_" in self.__dict__:
             values["tuning"] = self.tuning_.pack()
             arrays["shifts"] = self.tuning_.shifts
-        if "calibrator_" in self.__dict__ and self._calibrated_as == self.calibration:
-            values["calibrator"] = self.calibrator_.kind
-            if "calibration_" in self.__dict__:
-                values["choice"] = asdict(self.calibration_)
-            arrays.update({f"calibrator/{name}": each for name, each in self.calibrator_.arrays().items()})
+        self._pack_calibration(values, arrays)
         return values, arrays
 
     def _restore(self, schema: Schema, tally: Tally, values: Mapping[str, Any], arrays: Tensors) -> None:
         super()._restore(schema, tally, values, arrays)
         if "tuning" in values:
             self.tuning_ = unpack(schema, values["tuning"], arrays["shifts"])
-        if "calibrator" in values:
-            own = {name.removeprefix("calibrator/"): each for name, each in arrays.items() if name != "shifts"}
-            self.calibrator_ = calibration.from_arrays(values["calibrator"], own, len(self.classes_))
-            self._calibrated_as = self.calibration
-            if "choice" in values:
-                self.calibration_ = Choice(**{name: values["choice"][name] for name in Choice.__dataclass_fields__})
-            if self.calibration not in (AUTOMATIC, self.calibrator_.kind):
-                raise InputError(f"the calibrator is {self.calibrator_.kind!r}, and calibration={self.calibration!r}")
+        self._unpack_calibration(values, arrays)

@@ -368,15 +368,16 @@ class NaiveBayesRegressor(Learner, TableModel, Explains, RegressorBase):
 
         Rows that were never learned raise `ForgetError` wherever the sums show it, and leave the model as it was.
         """
-        try:
-            return super().forget(X, y, sample_weight)
-        except ForgetError as error:
-            gone = self._tally_more(X, y, sample_weight)
-            places = find(self._bins.labels, gone.labels(CLASS, 0))[:3]
-            raise ForgetError(
-                f"cannot forget rows with targets in {', '.join(self._bins.names[place] for place in places)}: such "
-                "rows were never learned, or not so often; only rows that were learned can be forgotten"
-            ) from error
+        return super().forget(X, y, sample_weight)
+
+    def name_unlearned(self, error: ForgetError, X: Any, y: Any = None, sample_weight: Any = None) -> ForgetError:
+        """What is wrong with rows of which the sums cannot be taken away: the bins of their targets."""
+        gone = self.sums_of(X, y, sample_weight)
+        places = find(self._bins.labels, gone.labels(CLASS, 0))[:3]
+        return ForgetError(
+            f"cannot forget rows with targets in {', '.join(self._bins.names[place] for place in places)}: such "
+            "rows were never learned, or not so often; only rows that were learned can be forgotten"
+        )
 
     def _check_tally(self, schema: Schema, tally: Tally) -> None:
         Gaussian().check(_target_sums(tally))
@@ -423,9 +424,10 @@ class NaiveBayesRegressor(Learner, TableModel, Explains, RegressorBase):
             )
         return bins
 
-    def _tally_more(self, X: Any, y: Any, sample_weight: Any) -> Tally:
+    def sums_of(self, X: Any, y: Any = None, sample_weight: Any = None) -> Tally:
+        """The sums of rows: what `partial_fit` adds, and `forget` takes away. The model stays as it is."""
         with _own_name(self):
-            return super()._tally_more(X, y, sample_weight)
+            return super().sums_of(X, y, sample_weight)
 
     def _tally_of(self, part: Part) -> Tally:
         target = checks.targets(self, part.y)

@@ -199,6 +199,10 @@ class FeatureClassifier(Classifier):
         return logs
 
     @property
+    def _how_to_calibrate(self) -> str:
+        return "" if self._chosen is None else "its shrinkage and temperature are found by fit alone, on all the rows"
+
+    @property
     def _is_additive(self) -> bool:
         return not self._makes_features  # which, with the shrinkage, were chosen by the rows
 
@@ -356,10 +360,12 @@ class FeatureClassifier(Classifier):
             raise _refusal("cannot sample")
         return super().sample(n, class_, random_state)
 
-    def _predict_joint_log_proba(self, X: Any) -> Floats:
+    @property
+    def predict_joint_log_proba(self) -> Any:
+        """log P(class) + log p(row | class), for each row and class; to `hasattr` it is not there for features."""
         if self._chosen is not None:
             raise _refusal("has no joint probabilities")
-        return super()._predict_joint_log_proba(X)
+        return super().predict_joint_log_proba
 
     def _features(self) -> Chosen:
         check_is_fitted(self)

@@ -115,14 +115,23 @@ class DropIn(Classifier):
             )
         with self._undo_on_error():
             super().partial_fit(X, y, declared, sample_weight)
-            if len(self.classes_) > len(declared):
-                found = self._labels
-                raise InputError(
-                    f"The target label(s) {found[find(declared, found) < 0]} in y do not exist in the initial classes "
-                    f"{declared}; NaiveBayes takes classes as they come"
-                )
+            self._refuse_new(self._labels, declared)
             self._check_against_data()
         return self
+
+    def _refuse_new(self, found: Labels, declared: Labels) -> None:
+        """Raise for classes that were not announced."""
+        new = found[find(declared, found) < 0]
+        if len(new):
+            raise InputError(
+                f"The target label(s) {new} in y do not exist in the initial classes {declared}; NaiveBayes takes "
+                "classes as they come"
+            )
+
+    def add_sums(self, sums: Tally) -> Self:
+        """Add what `sums_of` has counted, as `partial_fit` of those rows does."""
+        self._refuse_new(sums.labels(CLASS, 0), self._declared_classes)
+        return super().add_sums(sums)
 
     def merge(self, other: Any) -> Self:
         """Add what another model of the same kind has learned; classes, categories and named columns unite."""
