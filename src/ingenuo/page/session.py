@@ -205,11 +205,6 @@ def _why_not(model: Any, what: str) -> str | None:
         getattr(model, what)
     except AttributeError as error:
         return error.in_command() if isinstance(error, RefusedError) else f"a {type(model).__name__} cannot {what}"
-    if getattr(model, "calibration", None) is not None and what != "merge":
-        return (
-            "the model is calibrated, and has to be calibrated again whenever its rows change: use ingenuo "
-            f"{'forget' if what == 'forget' else 'update'} MODEL FILE --calibrate-with FILE"
-        )
     return None
 
 
