@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import sys
-import sysconfig
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -32,7 +31,7 @@ class KernelsHook(BuildHookInterface):  # type: ignore[type-arg]
             kernels.library(library)
             build_data["force_include"][str(library)] = f"ingenuo/{kernels.NAME}"
         build_data["pure_python"] = False
-        build_data["tag"] = "py3-none-" + sysconfig.get_platform().replace("-", "_").replace(".", "_")
+        build_data["tag"] = f"py3-none-{kernels.wheel_platform()}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Clear up."""

@@ -2,6 +2,7 @@
 
     python cpp/compile.py                       # for a checkout: src/ingenuo/_kernels.so
     python cpp/compile.py --sanitize -o F       # with AddressSanitizer and UBSan
+    python cpp/compile.py --zig x86_64-windows-gnu -o _kernels.dll      # for another system
 
 The build hook calls :func:`library`. Sums are exact only where the compiler neither fuses nor reorders, so there is no
 fast-math; and no C++ run-time library, which zig would first have to compile, for minutes.
@@ -17,6 +18,7 @@ import re
 import shlex
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -41,6 +43,8 @@ FLAGS = [
     "-Wno-psabi",
 ]
 AVX2 = ["-mavx2", "-mfma", "-mbmi", "-mbmi2", "-mpopcnt", "-mlzcnt"]
+# The oldest macOS that the library runs on, by the machine; a build may name another.
+MACOS = {"arm64": "11.0", "x86_64": "10.13"}
 SANITIZE = ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer"]
 TRIAL = """#include <math.h>
 #include <stdlib.h>
@@ -69,8 +73,14 @@ def signatures(folder: Path = HERE) -> str:
 
 @cache
 def own_compiler() -> tuple[str, ...] | None:
-    """The machine's compiler, if it makes a library: c++ may be there without headers, or only say what to install."""
+    """The machine's compiler, if it makes a library: c++ may be there without headers, or only say what to install.
+
+    On Windows there is none but the one that CXX names: gcc does not align the stack there as AVX2 needs it, and what
+    it makes wants libraries of its own.
+    """
     given = os.environ.get("CXX")
+    if not given and sys.platform == "win32":
+        return None
     for command in [shlex.split(given)] if given else [["c++"], ["g++"], ["clang++"]]:
         with tempfile.TemporaryDirectory() as folder:
             trial = Path(folder, "trial.cpp")
@@ -103,11 +113,24 @@ def zig_compiler(target: str | None = None) -> tuple[str, ...]:
     return str(program), "c++", "-target", target or zig_target(), *["-mcpu=baseline", "-fno-sanitize=undefined"]
 
 
+def macos_version() -> str:
+    """The oldest macOS that the library is to run on."""
+    return os.environ.get("MACOSX_DEPLOYMENT_TARGET") or MACOS.get(platform.machine(), "11.0")
+
+
+def wheel_platform() -> str:
+    """The platform that a wheel is tagged for: that of this very machine, whatever Python itself was built for."""
+    if sys.platform == "darwin":
+        return f"macosx_{macos_version().replace('.', '_')}_{platform.machine()}"
+    return sysconfig.get_platform().replace("-", "_").replace(".", "_")
+
+
 def zig_target() -> str:
     """What zig calls this machine; of glibc an old version, so that the library runs on others too."""
     machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(platform.machine().lower(), platform.machine().lower())
     libc = "gnu.2.17" if platform.libc_ver()[0] == "glibc" else "musl"
-    return f"{machine}-" + {"darwin": "macos", "win32": "windows-gnu"}.get(sys.platform, f"linux-{libc}")
+    systems = {"darwin": f"macos.{macos_version()}", "win32": "windows-gnu"}
+    return f"{machine}-{systems.get(sys.platform, f'linux-{libc}')}"
 
 
 def library(output: Path, compiler: Sequence[str] = (), *, sanitize: bool = False) -> None:
@@ -116,7 +139,8 @@ def library(output: Path, compiler: Sequence[str] = (), *, sanitize: bool = Fals
     zig = "-target" in compiler
     target = compiler[compiler.index("-target") + 1] if zig else f"{platform.machine().lower()}-{sys.platform}"
     x86 = target.startswith(("x86_64", "amd64"))
-    flags = [*FLAGS, *(SANITIZE if sanitize else ()), f'-DSOURCES="{sources_hash()}"']
+    oldest = [f"-mmacosx-version-min={macos_version()}"] if sys.platform == "darwin" and not zig else []
+    flags = [*FLAGS, *oldest, *(SANITIZE if sanitize else ()), f'-DSOURCES="{sources_hash()}"']
     variants = [("base", ["-DFIRST", *(() if x86 else ("-DONLY",))]), *([("avx2", AVX2)] if x86 else ())]
     with tempfile.TemporaryDirectory() as folder:
         caches = {"ZIG_GLOBAL_CACHE_DIR": folder, "ZIG_LOCAL_CACHE_DIR": folder} if zig else {}
@@ -137,7 +161,7 @@ def library(output: Path, compiler: Sequence[str] = (), *, sanitize: bool = Fals
 
         with ThreadPoolExecutor() as pool:
             objects = list(pool.map(lambda each: compiled(*each), variants))
-        link = ["-shared", *(("-nostdlib++", "-s") if zig else ()), *(SANITIZE if sanitize else ())]
+        link = ["-shared", *oldest, *(("-nostdlib++", "-s") if zig else ()), *(SANITIZE if sanitize else ())]
         if "linux" in target and not zig:
             link += ["-Wl,--as-needed", *(() if sanitize else ("-s",))]
         made = Path(folder, NAME)
