@@ -30,14 +30,15 @@ IN_FLIGHT = 64  # requests that wait for threads
 INLINE = 1 << 15  # bytes of a body that is read in the event loop
 EXPLAINED, CHANGED = 100, 10  # rows of a request
 _AGAIN = ((b"retry-after", b"1"),)
+_WATCHED = 10.0  # seconds for which answers of a model that learns are counted by one version's values
 VERBS = ("learn", "forget", "recalibrate")
 
 
 class Changes(Protocol):
     """What learns and forgets, here or in the process that owns the journal."""
 
-    async def change(self, model: str, verb: str, kind: str, body: bytes, key: str | None) -> Answer:
-        """Change a model by the rows of a body."""
+    async def change(self, model: str, verb: str, kind: str, body: bytes, key: str | None) -> tuple[Answer, int]:
+        """Change a model by the rows of a body; the answer, and how many rows there were."""
 
 
 class Service(Application):
@@ -179,17 +180,20 @@ class Service(Application):
         self.metrics.add_request(route, answer.status, seconds)
         ours = error is not None and not isinstance(error, Refused) and answer.status >= 500
         where = place_of(error) if ours and error is not None else None
+        token = None if request.token is None else request.token.number
         self.log.line(
             method=request.method if request.method in _METHODS else "OTHER",
             route=route, status=answer.status, ms=round(seconds * 1000, 3), bytes_in=request.n_bytes,
             bytes_out=len(answer.body), rows=request.rows or None, model=request.model or None,
-            version=request.version or None, id=request.id, token=None if request.token is None else request.token.number,
+            version=request.version or None, id=request.id, token=token,
             error=None if where is None else type(error).__name__, at=where,
         )  # fmt: skip
 
     # What answers rows.
 
-    def _begin(self, served: Served, request: Request) -> Version:
+    async def _begin(self, served: Served, request: Request) -> Version:
+        if served.is_behind:
+            await served.catch_up()
         version = served.now
         request.model, request.version = served.name, version.version
         return version
@@ -205,8 +209,11 @@ class Service(Application):
     def _watch(self, served: Served, version: Version) -> Watch:
         """What counts the answers of a version."""
         found = self.watches.get(served.name)
-        if found is not None and (found[0] is version or served.live is not None):
-            return found[1]
+        if found is not None:
+            before = found[0]  # of a model that learns, each change is a version
+            same = version.labels == before.labels and version.columns.names == before.columns.names
+            if before is version or (same and (served.learns and time.monotonic() - before.since < _WATCHED)):
+                return found[1]
         if found is not None:
             self._keep(served.name, found[1].tally())
         watch = Watch(version.model, version.about)
@@ -219,7 +226,7 @@ class Service(Application):
     async def predict(self, served: Served, request: Request) -> Answer:
         """The answers to rows."""
         body = await self.bodies.read(request)
-        version, kind = self._begin(served, request), request.kind
+        version, kind = await self._begin(served, request), request.kind
         accept = request.headers.get(b"accept", b"*/*")
         wanted = kind if accept == b"*/*" else accepted(accept.decode("latin-1"), kind)
 
@@ -237,7 +244,7 @@ class Service(Application):
                     "predicted": [version.classes[k] for k in places],
                     "probability": [row[k] for row, k in zip(posterior, places)],
                     "posterior": posterior,
-                }  # fmt: skip
+                }
             )
 
         def read() -> Rows:
@@ -263,7 +270,7 @@ class Service(Application):
         if b"inference-header-content-length" in request.headers:
             raise InputError("binary tensors are not taken: send and ask for JSON (binary_data=False)")
         body = await self.bodies.read(request)
-        version = self._begin(served, request)
+        version = await self._begin(served, request)
         wanted, name = list[str](), None
 
         def read() -> Rows:
@@ -281,7 +288,7 @@ class Service(Application):
     async def invocations(self, served: Served, request: Request) -> Answer:
         """The answers to what MLflow's and SageMaker's callers send."""
         body = await self.bodies.read(request)
-        version, kind, accept = self._begin(served, request), request.kind, request.header(b"accept")
+        version, kind, accept = await self._begin(served, request), request.kind, request.header(b"accept")
         method = ""
 
         def read() -> Rows:
@@ -297,7 +304,7 @@ class Service(Application):
     async def explain(self, served: Served, request: Request) -> Answer:
         """The arithmetic behind the answers to some rows."""
         body = await self.bodies.read(request)
-        version, kind = self._begin(served, request), request.kind
+        version, kind = await self._begin(served, request), request.kind
         accept = request.header(b"accept")
         wanted = accepted(accept, kind) if accept else kind
 
@@ -323,7 +330,7 @@ class Service(Application):
         from ingenuo.explanation.changes import changes
 
         body = await self.bodies.read(request)
-        version = self._begin(served, request)
+        version = await self._begin(served, request)
 
         def search() -> Answer:
             rows, said = read_rows(JSON, body, version.columns, few=CHANGED)
@@ -348,7 +355,7 @@ class Service(Application):
         if self.changes is None:
             raise RefusedError("this server does not learn; start it with ingenuo serve --learn")
         body = await self.bodies.read(request)
-        self._begin(served, request)
+        await self._begin(served, request)
         key = request.headers.get(b"idempotency-key")
         if key is not None and not 0 < len(key) <= 200:
             raise InputError("the Idempotency-Key must have 1 to 200 letters")
@@ -357,9 +364,10 @@ class Service(Application):
         self.in_flight += 1
         try:
             said = None if key is None else key.decode("latin-1")
-            answer = await self.changes.change(served.name, verb, request.kind, body, said)
+            answer, request.rows = await self.changes.change(served.name, verb, request.kind, body, said)
         finally:
             self.in_flight -= 1
+        self.metrics.rows[verb, served.name] += request.rows
         return answer
 
     # What is shown.
@@ -371,7 +379,7 @@ class Service(Application):
                 self.guard.check_token(request, "read")
             except Refused:
                 return Answer(b"", HTML, 303, [(b"location", b"/enter")])
-        version = self._begin(served, request)
+        version = await self._begin(served, request)
         return Answer(await self.work(lambda: version.page), HTML)
 
     async def list_models(self, request: Request) -> Answer:
@@ -381,14 +389,14 @@ class Service(Application):
 
     async def describe(self, served: Served, request: Request) -> Answer:
         """What a caller should know of a model."""
-        version = self._begin(served, request)
+        version = await self._begin(served, request)
         found = await self.work(version.describe)
         state = {key: plain(value) for key, value in served.state().items() if key != "bytes"}
         return Answer.of({"name": served.name, **found, "learns": self.changes is not None, **state})
 
     async def sheet(self, served: Served, request: Request) -> Answer:
         """The document from which a model can be asked anywhere."""
-        version = self._begin(served, request)
+        version = await self._begin(served, request)
 
         def write() -> bytes:
             try:
@@ -402,7 +410,7 @@ class Service(Application):
         """What can be asked, as OpenAPI has it."""
         from ingenuo.serve.openapi import openapi
 
-        version = self._begin(served, request)
+        version = await self._begin(served, request)
         return Answer.of(
             openapi(served.name, version, learns=self.changes is not None, secured=bool(self.guard.tokens))
         )
@@ -421,7 +429,7 @@ class Service(Application):
 
     async def metadata(self, served: Served, request: Request) -> Answer:
         """What goes into a model and comes out of it, as the Open Inference Protocol has it."""
-        version = self._begin(served, request)
+        version = await self._begin(served, request)
         found = protocol.describe_model(served.name, version.version, version.columns, len(version.classes))
         return Answer.of(found)
 
@@ -431,6 +439,9 @@ class Service(Application):
 
     async def write_metrics(self, request: Request) -> Answer:
         """The counters of this process and of those beside it."""
+        for served in self.models.values():
+            if served.is_behind:
+                await served.catch_up()
         total, tallies = metrics.Metrics(), dict(self.tallies())
         total.add(self.metrics.state())
         for state, theirs in self.others():

@@ -428,8 +428,8 @@ def read_arrow(data: bytes) -> pa.Table:
 def refuse_packed(data: bytes) -> None:
     """Raise for buffers that are packed within the stream: a few bytes could become any number of them.
 
-    Each message is 0xFFFFFFFF, its length, a table of flatbuffers, and its body; of the header of a batch of rows, or of
-    a dictionary's batch, the fourth field is how its buffers are packed.
+    Each message is 0xFFFFFFFF, its length, a table of flatbuffers, and its body; of the header of a batch of rows, or
+    of a dictionary's batch, the fourth field is how its buffers are packed.
     """
     reader = pa.ipc.MessageReader.open_stream(pa.py_buffer(data))
     while True:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
@@ -32,6 +33,7 @@ class Version:
 
     def __init__(self, model: Any, version: str, about: Mapping[str, Any] | None = None) -> None:
         self.model, self.version, self.about = model, version, dict(about or {})
+        self.since = time.monotonic()
         self.columns = Columns(model)
         self.labels: list[Any] = np.asarray(model.classes_).tolist()
         self.classes: list[Any] = plain(self.labels)
@@ -114,6 +116,19 @@ class Served:
         self.live: Any = None  # what learns and forgets, where that is allowed
         self._now: Version | None = None
         self._stamp: Stamp | None = None
+
+    @property
+    def learns(self) -> bool:
+        """Whether versions follow each other as rows are learned."""
+        return self.live is not None
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether a later version is there that was not loaded yet."""
+        return False
+
+    async def catch_up(self) -> None:
+        """Let the last version answer."""
 
     @property
     def is_ready(self) -> bool:

@@ -1,5 +1,4 @@
-"""One process that serves: it loads the models while it says that it is not ready, follows their files, and ends gently.
-"""
+"""One process that serves: it says that it is not ready while models are loaded, follows their files, ends gently."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ import os
 import signal
 import socket
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -59,15 +58,16 @@ class Learning:
         self._models = models
         self._reads = ThreadPoolExecutor(1, "read")
 
-    async def change(self, model: str, verb: str, kind: str, body: bytes, key: str | None) -> Answer:
+    async def change(self, model: str, verb: str, kind: str, body: bytes, key: str | None) -> tuple[Answer, int]:
         """Change a model by the rows of a body."""
         served, loop = self._models[model], asyncio.get_running_loop()
         columns = served.last.columns
         read = partial(read_change, verb, kind, body, columns)
-        rows, labels, weights, learned = read() if len(body) <= INLINE else await loop.run_in_executor(self._reads, read)
+        found = read() if len(body) <= INLINE else await loop.run_in_executor(self._reads, read)
+        rows, labels, weights, learned = found
         more = {"learned": learned} if verb == "recalibrate" else {}
         said = await asyncio.wrap_future(served.live.submit(verb, rows, labels, weights, key=key, **more))
-        return Answer.of({"model": model, **plain(said)})
+        return Answer.of({"model": model, **plain(said)}), len(labels)
 
     def close(self) -> None:
         """End, after the last change."""
@@ -90,6 +90,14 @@ def read_change(verb: str, kind: str, body: bytes, columns: Any) -> tuple[Any, l
     return X, rows.labels or [], rows.weights, learned
 
 
+def open_live(served: Served, settings: Settings, log: Log) -> None:
+    """Let a model learn: what its journal has is learned first."""
+    version, folder = served.now, settings.journal_of(served.name, served.path)
+    served.live = LiveModel(version.model, version.about, folder, name=served.name, version=version.version)
+    for note in served.live.notes:
+        log.line(event="journal", model=served.name, note=note)
+
+
 class Process:
     """Models, their application, and the server of both.
 
@@ -101,11 +109,20 @@ class Process:
         Is called when every model answers.
     changes : Changes, optional
         What learns and forgets elsewhere; without it, this process does where that is asked for.
+    models : sequence of Served, optional
+        What is served, where that is not what the files hold.
     """
 
-    def __init__(self, settings: Settings, announce: Callable[[], object], changes: Changes | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        announce: Callable[[], object],
+        changes: Changes | None = None,
+        models: Sequence[Served] | None = None,
+    ) -> None:
         self.settings, self._announce = settings, announce
-        self.models = [Served(name, path) for name, path in settings.models]
+        self.models = [Served(name, path) for name, path in settings.models] if models is None else list(models)
+        self.counts: Any = None  # of this process and others
         by_name = {each.name: each for each in self.models}
         self.own = Learning(by_name) if settings.learn and changes is None else None
         self.log = Log(None if settings.quiet else write_error)
@@ -115,7 +132,12 @@ class Process:
         )
         self._again = False
         self.server = Server(
-            self.service, self._serve, drain=settings.drain, ending=self._end, closing=self._close, hangup=self._reload_soon
+            self.service,
+            self._serve,
+            drain=settings.drain,
+            ending=self._end,
+            closing=self._close,
+            hangup=self._reload_soon,
         )
 
     def run(self, bound: socket.socket) -> None:
@@ -137,10 +159,7 @@ class Process:
         for served in self.models:
             served.open()
             if self.own is not None:
-                version, folder = served.now, self.settings.journal_of(served.name, served.path)
-                served.live = LiveModel(version.model, version.about, folder, name=served.name, version=version.version)
-                for note in served.live.notes:
-                    self.log.line(event="journal", model=served.name, note=note)
+                open_live(served, self.settings, self.log)
         gc.collect()
         gc.freeze()  # what was loaded stays, and need not be looked at again and again
 
@@ -152,6 +171,8 @@ class Process:
         self._announce()
         while True:
             await asyncio.sleep(_LOOK)
+            if self.counts is not None:
+                await loop.run_in_executor(None, self.counts.write)
             again, self._again = self._again, False
             for served in self.models:
                 if served.live is None and (again or served.has_changed()):

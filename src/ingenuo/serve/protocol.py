@@ -139,8 +139,8 @@ def _rows(tensors: Sequence[tuple[str, list[int], list[Any]]], columns: Columns)
     if len(tensors) == 1 and len(shape) == 2 and shape[1] == width and (width > 1 or name not in columns.kinds):
         if columns.numeric != columns.names:
             raise InputError(
-                f"one tensor of {width} columns is for numbers alone, and the model has other columns; give a tensor for "
-                "each column"
+                f"one tensor of {width} columns is for numbers alone, and the model has other columns; give a tensor "
+                "for each column"
             )
         return _some({each: data[place::width] for place, each in enumerate(columns.names)}, n, columns)
     found: dict[str, list[Any]] = {}
@@ -154,8 +154,8 @@ def _rows(tensors: Sequence[tuple[str, list[int], list[Any]]], columns: Columns)
             )
         if shape[0] != n:
             raise InputError(
-                f"input {shortened(name)!r} has {shape[0]:,} rows and input {shortened(tensors[0][0])!r} {n:,}; give each "
-                "the same number"
+                f"input {shortened(name)!r} has {shape[0]:,} rows and input {shortened(tensors[0][0])!r} {n:,}; give "
+                "each the same number"
             )
         found[name] = data
     return _some(found, n, columns)
@@ -171,7 +171,7 @@ def answer_request(
     name: str, version: str, labels: Sequence[str], posterior: Any, wanted: Sequence[str], id_: str | None
 ) -> dict[str, Any]:
     """The answer to a request."""
-    n, outputs = len(posterior), []
+    n, outputs = len(posterior), list[dict[str, Any]]()
     if isinstance(posterior, np.ndarray):
         places = posterior.argmax(axis=1).tolist()
         posterior = posterior.tolist()
@@ -191,7 +191,7 @@ def answer_request(
                     "shape": [n, len(labels)],
                     "data": [p for row in posterior for p in row],
                     "parameters": {"classes": list(labels)},
-                }  # fmt: skip
+                }
             )
     found: dict[str, Any] = {"model_name": name, "model_version": version}
     if id_ is not None:

@@ -41,7 +41,9 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
         default=5.0,
     ),
 )
-def serve(models: tuple[str, ...], names: tuple[str, ...], host: str, port: int, token_file: str | None, **given: object) -> None:
+def serve(
+    models: tuple[str, ...], names: tuple[str, ...], host: str, port: int, token_file: str | None, **given: object
+) -> None:
     """Answer rows over HTTP by MODELs, each under its name; and learn and forget rows with --learn.
 
     Requests are those of the Open Inference Protocol (/v2), of MLflow and SageMaker (/invocations), and our own (/v1):
@@ -87,13 +89,15 @@ def serve(models: tuple[str, ...], names: tuple[str, ...], host: str, port: int,
 def _names(models: tuple[str, ...], names: tuple[str, ...]) -> list[str]:
     """What the models are called."""
     if names and len(names) != len(models):
-        raise click.UsageError(f"there are {len(models)} models and {len(names)} names; give a --name for each, or none")
+        raise click.UsageError(
+            f"there are {len(models)} models and {len(names)} names; give a --name for each, or none"
+        )
     called = list(names) or [Path(path).name.removesuffix(".ingenuo") for path in models]
     for name in called:
         if not _NAME.fullmatch(name):
             raise click.UsageError(
-                f"{name!r} is no name of a served model, which stands in addresses; give it by --name, in letters, digits, "
-                "'.', '_' and '-'"
+                f"{name!r} is no name of a served model, which stands in addresses; give it by --name, in letters, "
+                "digits, '.', '_' and '-'"
             )
         if called.count(name) > 1:
             raise click.UsageError(f"two models are called {name!r}; give each a --name of its own")
