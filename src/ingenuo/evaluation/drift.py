@@ -46,7 +46,7 @@ Integers = NDArray[np.int64]
 ROWS, ANSWERS, MISSING, UNSEEN, EVIDENCE = "rows", "answers", "missing", "unseen", "evidence"
 FINE = 128  # cells of an octave of |log p(x)|, and of what lies between -1 and 0, or 0 and 1
 TENTHS = 10  # groups of about as many rows of the reference, by which the evidence is compared
-PARTS = 10  # of the rows that were learned, each of which is left out once
+PARTS = 4  # of the rows that were learned, each of which is left out once
 LEVEL = 0.01  # of the tests, all of one comparison together
 _SLIGHT = 0.1  # stability index up to which a change is called slight
 _LEAST = 5.0  # rows that are expected in each cell of a χ² test
@@ -109,23 +109,18 @@ def evidence_of(model: Any) -> Evidence | None:
     """
     if hasattr(model, "predict_joint_log_proba"):
         return Evidence("", model, "The evidence log p(x) is that of the model.")
-    members = list(zip(getattr(model, "weights_", ()), getattr(model, "estimators_", ())))
-    joint = [each for each in members if hasattr(each[1], "predict_joint_log_proba")]
-    if joint:
-        name, member = max(joint, key=lambda each: _columns_read(each[1]))
-        read, every = _columns_read(member), _columns_read(model)
-        return Evidence(
-            name, member,
-            f"The evidence log p(x) is that of the member {name!r}, which reads {read} of {every} columns; of a vote "
-            "there is none.",
-        )  # fmt: skip
-    twin = getattr(model, "twin_", None)
-    if twin is None:
+    parts: list[tuple[str, Any]] = []
+    for name, each in [("", model), *zip(getattr(model, "weights_", ()), getattr(model, "estimators_", ()))]:
+        twin = getattr(each, "twin_", None)  # first, for it sees how far a number lies from the others
+        parts += [(f"generative twin of {name}" if name else "generative twin", twin)] if twin is not None else []
+        parts += [(name, each)] if hasattr(each, "predict_joint_log_proba") else []
+    if not parts:
         return None
-    name = type(model).__name__
-    return Evidence(
-        "generative twin", twin, f"The evidence log p(x) is that of naive Bayes by the same sums; a {name} has none."
-    )
+    name, found = max(parts, key=lambda each: (_columns_read(each[1]), "twin" in each[0]))
+    read, every = _columns_read(found), _columns_read(model)
+    some = f", which reads {read} of {every} columns" if read < every else ""
+    own = f"a {type(model).__name__} has none of its own"
+    return Evidence(name, found, f"The evidence log p(x) is that of the {name}{some}; {own}.")
 
 
 def _columns_read(model: Any) -> int:
@@ -133,6 +128,7 @@ def _columns_read(model: Any) -> int:
     return sum(FAMILIES[schema.family(name)] != "ignore" for name in schema.names.tolist())
 
 
+_CUT = "It was not compared: cut points follow the rows that were learned; rows of their own as a reference allow it."
 _NONE = "A {} is no distribution of the rows, so there is no evidence log p(x); answers and values are compared."
 
 
@@ -273,31 +269,36 @@ class Reference:
         return Reference(Tally(tables), self.how, self.n_learned)
 
 
-def reference(model: Any, X: Any, y: Any = None, *, learned: bool = False) -> Reference:
+def reference(model: Any, X: Any, y: Any = None, sample_weight: Any = None, *, learned: bool = False) -> Reference:
     """The counts of rows that others will be compared with; `learned` says that they are all that the model learned.
 
-    The evidence of a row that was learned is the higher for it. So each tenth of the rows is judged by the sums without
-    them, as in cross-validation; rows on an engine by all the sums.
+    The evidence of a row that was learned is the higher for it. So each quarter of the rows is judged by the sums of
+    the others, as in cross-validation; rows on an engine by all the sums. Where a network has cut numbers by these rows
+    there is no evidence: cut points suit the rows that they were found by.
 
     >>> import ingenuo as ing
     >>> model = ing.NaiveBayes().fit([["a", 1], ["b", 2], ["b", 3]], ["no", "yes", "yes"])
     >>> reference(model, [["a", 1], ["b", 2], ["b", 3]], ["no", "yes", "yes"], learned=True).how
-    'rows of training, left out a tenth at a time'
+    'rows of training, left out a quarter at a time'
     """
     check_is_fitted(model)
-    found = rows_of(X, y, labelled=False, model=model)
+    found = rows_of(X, y, sample_weight, labelled=False, model=model)
     tally = found.reduce(count_drift, model, learned=learned)
     how = "rows of training" if learned else "rows of the reference"
-    evidence = evidence_of(model) if learned and found.is_here else None
-    joint = None if evidence is None else _left_out(evidence.model, found)
+    evidence = evidence_of(model) if learned else None
+    if evidence is not None and getattr(
+        evidence.model, "cuts_", {}
+    ):  # of as many rows each: without a row it has fewer
+        return Reference(Tally({name: table for name, table in tally.items() if name != EVIDENCE}), how)
+    joint = None if evidence is None or not found.is_here else _left_out(evidence.model, found)
     if joint is not None:
         others = Tally({name: table for name, table in tally.items() if name not in (ROWS, EVIDENCE)})
-        tally, how = others + count_evidence(len(joint), joint), f"{how}, left out a tenth at a time"
+        tally, how = others + count_evidence(len(joint), joint), f"{how}, left out a quarter at a time"
     return Reference(tally, how)
 
 
 def _left_out(model: Any, rows: Any) -> Floats | None:
-    """The log joint of each row by the sums without a tenth of the rows and it among them, where these allow it."""
+    """The log joint of each row by the sums of three quarters of the rows, which it is not among."""
     if not isinstance(model, Classifier) or rows.y is None:
         return None
     X = checks.without_target(rows.X, getattr(model, "_target", None), model.schema_)
@@ -309,12 +310,12 @@ def _left_out(model: Any, rows: Any) -> Floats | None:
         fold = np.arange(n_rows) % PARTS
         np.random.default_rng(OURS).shuffle(fold)
         joint = np.full((n_rows, len(classes)), -np.inf)
+
         for each in range(min(PARTS, n_rows)):
             held = np.flatnonzero(fold == each)
             part = Part(take_rows(X, held), y[held], None if weights is None else weights[held])
             rest = without(model, model.schema_, model.tally_ - model._tally_of(part))
-            found = rest.predict_joint_log_proba(part.X)
-            joint[np.ix_(held, find(classes, labels_of(rest.classes_)))] = found
+            joint[np.ix_(held, find(classes, labels_of(rest.classes_)))] = rest.predict_joint_log_proba(part.X)
         return joint
     return None
 
@@ -418,6 +419,9 @@ class Drift(Shown):
         return Drift(self.now + other.now, self.reference, self.level, self.note)
 
     def _blocks(self) -> Sequence[str | Block]:
+        note = self.note
+        if EVIDENCE in self.now and EVIDENCE not in self.reference.tally:
+            note = f"{note} {_CUT}"
         n, of = rows_in(self.reference.tally), self.reference.n_learned
         drawn = f", drawn from {of:,}" if of is not None and of > n else ""
         changes, changed = self.changes, self.changed
@@ -436,7 +440,7 @@ class Drift(Shown):
             *([PrintedTable(heads, lines, ["", "", "", "", "", "", ""])] if lines else []),
             *([f"… and {left} more that have not changed."] if left > 0 else []),
             verdict,
-            self.note,
+            note,
         ]
 
     def to_dict(self) -> dict[str, Any]:

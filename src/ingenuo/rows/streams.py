@@ -231,6 +231,31 @@ class Held(Mapped):
         return iter([self._table])
 
 
+class Kept(Mapped):
+    """A stream of which some rows are drawn as it is read, so that they are there when it can be read once only."""
+
+    def __init__(self, stream: Any, n: int, n_bytes: int, seed: int = 0) -> None:
+        super().__init__(stream, self._draw)
+        self._most, self._most_bytes, self._seed = n, n_bytes, seed
+        self._drawn: list[Drawn] = []
+
+    def _draw(self, number: int, batch: pa.Table) -> pa.Table:
+        if number == 0:  # from the start again; some readings end before the last row
+            self._drawn = sorted(self._drawn, key=lambda each: each.total)[-1:]
+            n = min(self._most, self._most_bytes * batch.num_rows // max(batch.nbytes, 1))
+            self._drawn.append(Drawn(max(n, 1), max(n, 1)))
+            self._rng = np.random.default_rng([OURS, self._seed])
+        drawn = self._drawn[-1]
+        numbers = np.arange(drawn.total, drawn.total + batch.num_rows)
+        drawn.add(batch, self._rng.random(batch.num_rows), numbers, batch.num_rows)
+        return batch
+
+    def kept(self) -> tuple[pa.Table | None, int]:
+        """The rows that were drawn (of few rows all), and of how many."""
+        best = max(self._drawn, key=lambda each: each.total, default=None)
+        return (None, 0) if best is None or not best.total else (best.rows()[0], best.total)
+
+
 def keep_labelled(stream: Any, target: str) -> Mapped:
     """The rows that have a class; the others are counted."""
 
@@ -424,13 +449,18 @@ class Drawn:
 
     def __init__(self, n: int, most: int, target: str | None = None) -> None:
         self.n, self.most, self.target, self.total, self._held = n, most, target, 0, list[_Drawn]()
+        self._bound: float | None = None  # a greater key is not among the n least, whatever comes
 
     def add(self, table: pa.Table, keys: NDArray[np.float64], numbers: NDArray[np.int64], total: int) -> None:
         """More rows, which are (or were drawn from) so many."""
+        if self._bound is not None:
+            some = np.flatnonzero(keys <= self._bound)
+            table, keys, numbers = table.take(pa.array(some)), keys[some], numbers[some]
         self._held.append((table, keys, numbers))
         self.total += total
         if sum(len(keys) for _, keys, _ in self._held) > max(self.most, 2 * self.n):
             self._held = [self.rows()]
+            self._bound = None if self.target is not None else float(self._held[0][1].max())
 
     def rows(self) -> _Drawn:
         """What was drawn, in the order in which it came, with the keys and the numbers."""

@@ -1,4 +1,4 @@
-"""`ingenuo evaluate`, `compare` and `audit`: models judged by the rows of files."""
+"""`ingenuo evaluate`, `compare`, `drift` and `audit`: models judged by the rows of files."""
 
 from __future__ import annotations
 
@@ -157,6 +157,41 @@ def _show_comparison(found: Any, text: str, data: dict[str, Any], given: dict[st
         options.out_json(data)
     else:
         options.out(text)
+
+
+@options.command(
+    "drift",
+    MODEL,
+    FILES,
+    option("--reference FILE", "Rows to compare with  [those of training, as `train` counted them]", type=click.Path()),
+    option("--level", "The probability that an item is called changed where none is.", type=float, default=0.01),
+    options.picture("--plot", "Draw the evidence of both, and how much each item moved"),
+    READING,
+    JSON,
+)
+def drift(model: str, files: tuple[str, ...], reference: str | None, **given: Any) -> None:
+    """Compare the rows of FILEs with those that MODEL learned: have they changed, and in which columns?
+
+    Compared are the answers by class, the missing and the unseen values by column, and how likely the model thinks the
+    rows, log p(x). The classes of the rows are not needed. Files are read a part at a time.
+
+    \b
+    ingenuo drift patients.ingenuo new.csv
+    ingenuo drift patients.ingenuo new.csv --plot drift.svg
+    ingenuo drift patients.ingenuo november.csv --reference october.csv --json | jq .changed
+    """
+    options.check_inputs(model, files=[*files, reference], given=given)
+    from ingenuo.cli.work.judge import reference_of
+    from ingenuo.evaluation.drift import drift
+
+    loaded = options.load_model(model)
+    rows = options.open_rows(loaded, files, given, labelled=False)
+    before = reference_of(loaded, model, reference, given)
+    with options.watched(rows, "comparing"):
+        found = drift(loaded, rows, before, level=given["level"])
+    if given["plot"]:
+        options.draw(found.plot(), given["plot"])
+    options.show(found, given["as_json"])
 
 
 @options.command(

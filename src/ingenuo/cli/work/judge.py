@@ -15,6 +15,7 @@ from ingenuo.cli.work.train import model_and_kinds
 from ingenuo.errors import InputError, RefusedError
 from ingenuo.evaluation.audit import audit
 from ingenuo.evaluation.comparison import TESTED, Comparison
+from ingenuo.evaluation.drift import Reference, reference
 from ingenuo.evaluation.evaluation import evaluate
 from ingenuo.models.language import LanguageModelClassifier
 from ingenuo.models.model import clone
@@ -61,6 +62,21 @@ def open_judged(
         options.say(f"note: {seen}")
     rows = rows_for(model, scanned, target, extra=[] if weight is None else [weight])
     return Judged(model, scanned, rows, target, [f"{seen}."] if seen else [])
+
+
+def reference_of(model: Any, path: str, file: str | None, given: options.Given) -> Reference:
+    """What rows are compared with: those of a file, or those of training as the model file has counted them."""
+    if file is not None:
+        rows = options.open_rows(model, [file], given, labelled=False)
+        with options.watched(rows, "reading the reference"):
+            return reference(model, rows)
+    known = options.about(path).get("drift")
+    if known is None:
+        raise InputError(
+            f"{path} has no counts of its training rows (`ingenuo train` keeps them since version 0.1.0); give rows to "
+            "compare with by --reference FILE"
+        )
+    return Reference.from_plain(known, model.classes_)
 
 
 def audits_of(

@@ -10,6 +10,7 @@ import hashlib
 import math
 import os
 import time
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,6 +30,7 @@ from ingenuo.rows.schema import FAMILIES, KINDS
 from ingenuo.rows.streams import (
     FileRows,
     Held,
+    Kept,
     Mapped,
     Stream,
     choose_columns,
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from ingenuo.rows.engines import Engine
 
 
+_REMEMBERED, _REMEMBERED_BYTES = 20_000, 1 << 25  # rows of training that drift is measured by, and their bytes
 _FEW = 5  # rows of a class, of which little can be learned
 _MOST = 60  # columns that are listed
 EVERY = 30.0  # seconds between two checkpoints
@@ -111,30 +114,48 @@ def train(
     assert target is not None
     rows = keep_labelled(rows, target)
     _declare_values(model, rows, target)
-    judged, how = None, ""
+    judged, how, learned = None, "", Kept(rows, _REMEMBERED, _REMEMBERED_BYTES)
     if checkpoint is not None:
-        _resume(model, rows, target, weight, checkpoint)
+        _resume(model, learned, target, weight, checkpoint)
     elif folds is not None:
         from ingenuo.evaluation.cross_validation import cross_validate
 
-        here = rows_of(rows, target, weight).in_memory()
+        here = rows_of(learned, target, weight).in_memory()
         found = cross_validate(clone(model), here.X, here.y, folds, sample_weight=here.weights, random_state=seed)
         model.fit(here.X, here.y, here.weights)
         model._target = target
         judged, how = found.evaluation, found.summary
     elif holdout is not None:
-        judged, how = _held_out(model, rows, target, weight, holdout, seed)
+        judged, how = _held_out(model, learned, target, weight, holdout, seed)
     elif engine is not None:
         elsewhere = engine(rows)
         model.fit(elsewhere, target, weight)
         rows.left_out = elsewhere.left_out
     else:
-        model.fit(rows, target, weight)
+        model.fit(learned, target, weight)
     if minimum is not None and judged is not None:
         how += " It was judged before what is rare was dropped."
     notes = [rows.note] if rows.note else []
-    done = drop_rare(Done(model, notes, origin(model, rows, target, judged, how), judged, how), minimum)
+    about = origin(model, rows, target, judged, how)
+    done = drop_rare(Done(model, notes, about, judged, how), minimum)
+    about = done.about | _remember(done.model, learned if engine is None else elsewhere, target, weight, minimum)
+    done = replace(done, about=about)
     return replace(done, notes=[*done.notes, *_note_small_classes(model)])
+
+
+def _remember(model: Any, learned: Any, target: str, weight: str | None, minimum: int | None) -> dict[str, Any]:
+    """What the rows were like, for `drift`; of many rows by a sample. Of a regressor nothing is known."""
+    if not hasattr(model, "classes_"):
+        return {}
+    from ingenuo.evaluation.drift import reference
+
+    table, total = learned.kept() if isinstance(learned, Kept) else (learned, None)
+    if table is None:
+        return {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what there is to say of these rows was said
+        found = replace(reference(model, table, target, weight, learned=True), n_learned=total)
+    return {"drift": (found if minimum is None else found.without_rare(minimum)).to_plain()}
 
 
 def _declare_values(model: Any, rows: Any, target: str) -> None:
