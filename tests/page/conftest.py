@@ -72,6 +72,7 @@ class Visit:
 def visit(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Visit]]:
     """Opens a page from disk; in the end no page has said anything, or has asked for more than itself."""
     opened: list[Visit] = []
+    contexts: list[Any] = []
     numbers = count(1)
 
     def go(html: str | Path, *, width: int = 1280, height: int = 900, scheme: str = "light", hash: str = "",
@@ -79,9 +80,11 @@ def visit(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Visit]]:
         path = html if isinstance(html, Path) else tmp_path / f"page-{next(numbers)}.html"
         if isinstance(html, str):
             path.write_text(html, encoding="utf-8")
-        page = browser.new_context(
+        own = browser.new_context(
             viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce", **context
-        ).new_page()
+        )
+        contexts.append(own)
+        page = own.new_page()
         found = Visit(page, path)
         page.on("console", lambda message: found.said.append(message.text))
         page.on("pageerror", lambda error: found.said.append(str(error)))
@@ -94,6 +97,8 @@ def visit(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Visit]]:
         return found
 
     yield go
+    for context in contexts:
+        context.close()
     for each in opened:
         assert each.said == []
         assert {url for url in each.asked if not url.startswith("data:")} <= {each.path.as_uri()}

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 import ingenuo as ing
+from ingenuo.cli import main
 from ingenuo.datasets import diabetes, play_tennis
 from ingenuo.page import page
+from ingenuo.store import save
 
 Visits = Callable[..., Any]
 
@@ -164,6 +169,14 @@ def test_a_walk_by_keyboard_alone(visit: Visits, parcels: Any) -> None:
                 return
         raise AssertionError(f"{name} is not reached")
 
+    def on_to(selector: str) -> None:
+        found.until(f"document.querySelector('{selector}') !== null")
+        for _ in range(60):
+            press("Tab")
+            if found.page.evaluate(f"document.activeElement.matches('{selector}')"):
+                return
+        raise AssertionError(f"{selector} is not reached")
+
     press("Tab")
     assert found.focused == "Skip to what the answer is made of"
     tab_to("weight, slider")
@@ -197,13 +210,23 @@ def test_a_walk_by_keyboard_alone(visit: Visits, parcels: Any) -> None:
     press("Delete")
     press("Enter")
     assert shown(found) == expected(parcels, {"colour": "brown"})
-    for _ in range(40):
-        press("Tab")
-        if found.page.evaluate("document.activeElement.matches('.sums tbody tr')"):
-            break
+    on_to(".sums tbody tr")
     assert found.text(".verdict-note").startswith("without prior:")
     press("ArrowDown")
     assert found.text(".verdict-note") == f"without colour: {max_of(shown(found))}"
+    on_to("#nomogram [role=slider]")
+    assert found.focused == "weight"
+    press("Home")
+    found.until("location.hash.includes('weight=')")
+    lowest = float(found.page.evaluate("new URLSearchParams(location.hash.slice(1)).get('weight')"))
+    assert shown(found) == expected(parcels, {"colour": "brown", "weight": lowest})
+    found.until("document.querySelector('#change [aria-busy=false]') !== null")
+    found.page.wait_for_timeout(600)  # what is off the screen follows later
+    on_to("#change .change-ask")
+    best = found.text(".verdict .best")
+    press("Enter")
+    found.until(f"document.querySelector('.verdict .best').innerText.trim() !== '{best}'")
+    assert found.page.evaluate("document.activeElement.id") == "change"  # the suggestion is gone, its place is not
 
 
 def max_of(bars: dict[str, str]) -> str:
@@ -293,6 +316,35 @@ def test_the_question_can_be_copied_as_a_command_and_as_python(visit: Visits, te
     ]
     found.page.keyboard.press("Escape")
     assert not found.page.is_visible(".form")
+
+
+def test_what_is_copied_runs(visit: Visits, parcels: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = {"weight": 2.5, "stamps": 4.0, "colour": "white", "town": "town 07"}
+    file = str(tmp_path / "the parcels' model.ingenuo")
+    save(parcels, file)
+    found = visit(page(parcels, question=row, about={"file": file}), permissions=["clipboard-read", "clipboard-write"])
+    found.page.click("[aria-label='Copy the question']")
+    copied = []
+    for form in found.page.locator(".form button").all()[:2]:
+        form.click()
+        found.until("document.querySelector('.form button[aria-pressed], .form .icon') !== null")
+        copied.append(found.page.evaluate("navigator.clipboard.readText()"))
+    assert copied == found.texts(".form code")
+    _, *arguments = shlex.split(copied[0])
+    done = CliRunner().invoke(main, [*arguments, "--json"])
+    assert done.exit_code == 0, done.output
+    best = max(expected(parcels, row).items(), key=lambda each: float(each[1].strip("%<> ")))[0]
+    assert best in done.output
+    explained = eval(copied[1], {"model": parcels})
+    assert explained.posterior.tolist() == exact(found)
+
+
+def test_bars_slide_unless_motion_is_unwanted(visit: Visits, tennis: Any) -> None:
+    found = visit(page(tennis))
+    moves = "getComputedStyle(document.querySelector('.bar > i')).transitionDuration"
+    assert found.page.evaluate(moves) == "0s"
+    found.page.emulate_media(reduced_motion="no-preference")
+    assert found.page.evaluate(moves) != "0s"
 
 
 def test_words_are_highlighted_beneath_the_text(visit: Visits) -> None:

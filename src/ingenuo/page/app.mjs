@@ -179,7 +179,8 @@ function App({ data, model }) {
   useEffect(() => preview(null), [row]);
 
   const [here, absent] = useMemo(() => {
-    const all = VIEWS.map((view) => ({ view, why: view.missing(app) }));
+    const views = model.document.kind === "Network" ? [network, ...VIEWS.filter((view) => view !== network)] : VIEWS;
+    const all = views.map((view) => ({ view, why: view.missing(app) }));
     return [all.filter(({ why }) => why === null).map(({ view }) => view), all.filter(({ why }) => why !== null)];
   }, []);
   return html`<a class="skip" href="#views" onClick=${(event) => { event.preventDefault(); document.getElementById("views").focus(); }}>${say("Skip to what the answer is made of")}</a>

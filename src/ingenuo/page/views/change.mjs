@@ -59,6 +59,11 @@ function Move({ app, move, k }) {
     <span class="change-values"><span class="change-from">${value_text(move.from, move.kind, say)}</span> <span aria-hidden="true">→</span><span class="hidden"> ${say("to")} </span> <b dir="auto">${value_text(move.to, move.kind, say)}</b></span><${Way} app=${app} move=${move} k=${k} /></span>`;
 }
 
+// A suggestion that was taken is gone: who has no mouse goes on from the head of the view.
+function stay() {
+  document.getElementById("change").focus({ preventScroll: true });
+}
+
 function lock_text(name, app) {
   return app.say("Leave {name} as it is", { name: shortened(name, 80) });
 }
@@ -67,6 +72,7 @@ function Suggestion({ app, suggestion, target }) {
   const { say } = app, { moves, row, posterior } = suggestion, p = posterior[target], [only] = moves;
   const preview = () => app.preview({ posterior, text: say("if {changes}", { changes: moves.map((move) => (move.words ? say("{name} had fewer words", { name: shortened(move.name, 30) }) : `${shortened(move.name, 30)} = ${value_text(move.to, move.kind, say)}`)).join(", ") }) });
   const ask = (wanted, text) => {
+    stay();
     app.ask(wanted);
     app.announce(say("Asked: {what}", { what: text }));
   };
@@ -75,7 +81,7 @@ function Suggestion({ app, suggestion, target }) {
       <span class="change-moves">${moves.map((move) => html`<${Move} app=${app} move=${move} k=${target} />`)}</span>
       <span class="change-answer"><span class="bar" aria-hidden="true"><i style=${`background:${colour(target)};transform:scaleX(${p})`}></i></span><span class="n">${percent(p)}</span></span></button>
     ${moves.length === 1 && only.others.length ? html`<p class="change-others">${say("or")} ${only.others.slice(0, 8).map((value) => html`<${Button} class="link" on=${() => ask({ ...row, [only.name]: value }, `${only.name}: ${value}`)}>${shortened(String(value), 40)}<//>`)}${only.others.length > 8 ? ` ${say("and {n} more", { n: only.others.length - 8 })}` : null}</p>` : null}
-    ${app.model.columns.length < 2 ? null : html`<span class="change-locks">${moves.length > 1 ? `${say("lock")}: ` : null}${moves.map(({ name }, i) => html`<${Button} class="link" label=${lock_text(name, app)} on=${() => app.lock(name, true)}>${moves.length > 1 ? shortened(name, 24) : say("lock")}<//>${i < moves.length - 1 ? ", " : null}`)}</span>`}</li>`;
+    ${app.model.columns.length < 2 ? null : html`<span class="change-locks">${moves.length > 1 ? `${say("lock")}: ` : null}${moves.map(({ name }, i) => html`<${Button} class="link" label=${lock_text(name, app)} on=${() => { stay(); app.lock(name, true); }}>${moves.length > 1 ? shortened(name, 24) : say("lock")}<//>${i < moves.length - 1 ? ", " : null}`)}</span>`}</li>`;
 }
 
 function head_text(result, app, target) {
