@@ -219,6 +219,7 @@ class Journal:
             self.records, self.size = _read_records(found, self.name)
             self.cut = len(found) - self.size
             self._file = folder.open(JOURNAL)
+            folder.sync()  # so that no power cut takes a journal that is new
             if self.cut:
                 self._file.truncate(self.size)
                 self._file.sync()
