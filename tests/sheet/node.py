@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ingenuo.sheet import sheet
+from ingenuo.sheet import Sheet, sheet
 from ingenuo.sheet.score import scorer
 
 PAGE = Path(__file__).parents[2] / "src" / "ingenuo" / "page"
@@ -56,10 +56,10 @@ def bits(numbers: Any) -> str | None:
     return None if numbers is None else (np.asarray(numbers, np.float64) + 0.0).tobytes().hex()
 
 
-def assert_same_bits(models: Sequence[tuple[str, Any, Sequence[dict[str, Any]]]]) -> None:
+def assert_same_bits(models: Sequence[tuple[str, Any, Sequence[dict[str, Any]]]]) -> list[Sheet]:
     """Each (name, model, rows) is answered by node as by Python, to the last bit; and so are the rows of its check.
 
-    What answers single rows in a server does so too.
+    What answers single rows in a server does so too. Gives the sheets.
     """
     sheets = [sheet(model) for _, model, _ in models]
     found = in_node([(own, rows) for own, (_, _, rows) in zip(sheets, models)])
@@ -74,6 +74,7 @@ def assert_same_bits(models: Sequence[tuple[str, Any, Sequence[dict[str, Any]]]]
             assert shown == [bits(posterior)] * 2, (name, row, posterior, _numbers(answer["posterior"]))
             if joint is not None:
                 assert answer["joint"] == bits(joint), (name, row, joint, _numbers(answer["joint"]))
+    return sheets
 
 
 def _numbers(hexadecimal: str) -> list[float]:

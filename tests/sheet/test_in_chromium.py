@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import warnings
@@ -9,22 +10,25 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
+from sklearn.base import clone
 
 import ingenuo as ing
 from ingenuo.page.link import link
-from ingenuo.sheet import sheet
+from ingenuo.sheet import Sheet, sheet
 
-from .node import bits
+from .node import assert_same_bits, bits
 from .test_sheet import CALIBRATORS, COUNTS, FAMILIES, fitted, harsh_rows, table
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 ANSWER = """
-([document, rows]) => {
+(text) => {
   const bits = (numbers) => numbers === null ? null
     : [...new Uint8Array(Float64Array.from(numbers).buffer)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  const model = window.openSheet(document), check = model.check();
+  const [document, rows] = JSON.parse(text), model = window.openSheet(document), check = model.check();
   const answer = ({ joint, posterior }) => [bits(joint), bits(posterior)];
   return [check.passed, rows.map((row) => answer(model.score(row)))];
 }
@@ -50,8 +54,8 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         yield page
 
 
-def check(engine: Any, model: Any, rows: list[dict[str, Any]]) -> None:
-    passed, answers = engine.evaluate(ANSWER, [sheet(model).document(), rows])
+def check(engine: Any, model: Any, rows: list[dict[str, Any]], own: Sheet | None = None) -> None:
+    passed, answers = engine.evaluate(ANSWER, json.dumps([(own or sheet(model)).document(), rows]))
     assert passed == 32
     for row, found in zip(rows, answers, strict=True):
         joint, posterior = model.answer_row(row)
@@ -59,23 +63,66 @@ def check(engine: Any, model: Any, rows: list[dict[str, Any]]) -> None:
 
 
 @pytest.mark.parametrize("classes", [2, 5])
-@pytest.mark.parametrize("family", [*FAMILIES, *COUNTS])
-def test_families_of_numbers(engine: Any, family: str, classes: int) -> None:
-    frame, y = table(100, classes)
-    least = float("-inf")
-    if family in COUNTS or family.startswith(("log", "gamma", "exp")):
-        frame, least = frame.assign(bell=frame["bell"].round().abs(), skew=frame["skew"].round()), 0.0
-        frame["skew"], frame["often 0"] = frame["many"] + 1.0, frame["many"]
-        if family == "exponential":
-            frame["bell"] = frame["bell"] + 0.5
-    check(engine, fitted(frame, y, numbers=family), harsh_rows(frame, 8, least=least))
+def test_every_family_with_every_calibrator_in_node_and_here(request: pytest.FixtureRequest, classes: int) -> None:
+    frame, y = table(60, classes)
+    cases: list[tuple[str, Any, list[dict[str, Any]]]] = []
+    for family in [*FAMILIES, *COUNTS]:
+        if family == "auto":
+            continue  # one of the others
+        positive = family in COUNTS or family.startswith(("log", "gamma", "exp"))
+        x = frame["many"] + (family == "exponential") if positive else frame["bell"]
+        own = pd.DataFrame({"x": x, "code": frame["code"]})
+        for calibration in CALIBRATORS[1:]:
+            model = fitted(own, y, numbers=family, calibration=calibration)
+            cases.append((f"{family}, {calibration}", model, harsh_rows(own, 8, least=0.0 if positive else -np.inf)))
+    sheets = assert_same_bits(cases)
+    engine = request.getfixturevalue("engine")  # where there is no browser, the rest is skipped
+    for (_, model, rows), own_sheet in zip(cases, sheets):
+        check(engine, model, rows, own_sheet)
 
 
 @pytest.mark.parametrize("classes", [2, 5])
-@pytest.mark.parametrize("calibration", CALIBRATORS)
-def test_calibrators(engine: Any, calibration: str | None, classes: int) -> None:
-    frame, y = table(150, classes)
-    check(engine, fitted(frame, y, calibration=calibration, tune=True), harsh_rows(frame, 8))
+@pytest.mark.parametrize("kind", ["category", "multinomial", "complement", "bernoulli", "tuned"])
+def test_categories_and_counts(engine: Any, kind: str, classes: int) -> None:
+    frame, y = table(60, classes)
+    frame = frame[["word </script>", "code", "many"]]
+    columns = {"code": "category", "many": "category" if kind == "category" else "count"}
+    own = {"tune": True} if kind == "tuned" else {} if kind == "category" else {"counts": kind}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = ing.NaiveBayes(columns, **own).fit(frame, y)
+    check(engine, model, harsh_rows(frame.assign(many=frame["many"].astype("int64")), 8))
+
+
+@pytest.mark.parametrize("classes", [2, 5])
+@pytest.mark.parametrize(
+    "model",
+    [
+        *(ing.GaussianDiscriminant(covariance) for covariance in ("shared", "full", "diagonal")),
+        ing.GaussianDiscriminant("regularised"),
+        ing.GaussianDiscriminant(shrinkage="auto"),
+        ing.LeastSquaresClassifier(),
+        ing.SoftmaxRegression(),
+        ing.SoftmaxRegression(l2="auto", tolerance=1e-3),
+        ing.BoostedTrees(),
+        *(ing.NetworkClassifier(each) for each in ("naive", "tan", "kdb", "aode", "hill-climb")),
+        ing.NetworkClassifier("tan", smoothing="back-off"),
+        ing.NetworkClassifier("tan", smoothing="back-off", weighting="levels"),
+    ],
+    ids=repr,
+)
+def test_other_classifiers(engine: Any, model: Any, classes: int) -> None:
+    frame, y = table(80, classes)
+    only_numbers = isinstance(model, ing.LeastSquaresClassifier) or (
+        isinstance(model, ing.GaussianDiscriminant) and model.covariance != "regularised"
+    )
+    frame = frame[["bell", "skew", "flag"]] if only_numbers else frame[["bell", "skew", "word </script>"]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        own = clone(model).fit(
+            frame.dropna() if only_numbers else frame, y[frame.notna().all(axis=1)] if only_numbers else y
+        )
+    check(engine, own, harsh_rows(frame, 8))
 
 
 TEXTS = [
