@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import json
 import sys
 from collections.abc import Iterator, Sequence
 
@@ -29,13 +30,20 @@ def choose(suite: str, only: Sequence[str]) -> list[Case]:
     return [c for c in cases if not only or any(text.lower() in c.name.lower() for text in only)]
 
 
+def rows_of(suite: str) -> int:
+    """The rows that the bars of a suite are meant for."""
+    rows: int = importlib.import_module(f"benchmarks.{suite}").ROWS
+    return rows
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run it; the status is 1 where an answer is wrong, whatever the speed."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    if arguments[:1] in (["fuzz"], ["page"], ["quality"]):  # which have options of their own
+    if arguments[:1] in (["all"], ["fuzz"], ["page"], ["quality"]):  # which have options of their own
         return int(importlib.import_module(f"benchmarks.{arguments[0]}").main(arguments[1:]))
     about = (
-        "Speed against the peers, as ratios. `quality` judges the answers of all models over public tables and texts "
+        "Speed against the peers, as ratios. `all` runs every suite and writes the page of them, `quality` judges the "
+        "answers of all models over public tables and texts "
         "(`quality --help`), `page` times the page and the exports, and `fuzz --minutes N` forges model files."
     )
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=about)
@@ -47,8 +55,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", action="append", default=[], metavar="NAME", help="only cases with NAME in them")
     parser.add_argument("--list", action="store_true", help="print the names of the cases and stop")
     parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument(
+        "--each", action="store_true", help="print a line of JSON for each case at once; go on where one fails"
+    )
     given = parser.parse_args(arguments)
-    meant: int = importlib.import_module(f"benchmarks.{given.suite}").ROWS
+    meant = rows_of(given.suite)
     rows = meant if given.rows is None else given.rows
     if rows < 1000 or given.repeat < 1:
         parser.error("--rows must be at least 1000, and --repeat at least 1")
@@ -65,7 +76,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             found.append(result)
             yield result
 
-    if given.json:
+    if given.each:
+        for case in cases:
+            try:
+                (result,) = run([case], rows, given.repeat)
+            except Exception as error:  # of one case, or of a peer: the others have nothing to do with it
+                result = report.Skipped(case.name, f"{type(error).__name__}: {str(error).strip()[-200:]}")
+            found.append(result)
+            print(json.dumps(result.as_dict()), flush=True)
+    elif given.json:
         print(report.to_json(kept()))
     else:
         if rows != meant:

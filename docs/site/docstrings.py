@@ -11,11 +11,12 @@ _HEADING = re.compile(r"^\w[\w ]*\n-{3,}$", re.MULTILINE)
 
 
 def complete(text: str) -> str:
-    """A docstring whose examples, and words after a section, have headings.
+    r"""A docstring whose examples, and words after a section, have headings.
 
-    >>> print(complete("Add one.\\n\\n>>> add(1)\\n2"))
+    >>> print(complete("Add one.\n\n>>> add(1)\n2"))
     Add one.
     <BLANKLINE>
+
     Examples
     --------
     >>> add(1)

@@ -35,6 +35,10 @@ HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
 # What is outside `docs` and has a place in the site.
 OUTSIDE = {"../README.md": "index.md", "../CHANGELOG.md": "changelog.md"}
 
+# In the place of the picture of a page, the home of the site has the page itself.
+HOME = """<!-- page(ing.NaiveBayes(calibration="platt").fit(datasets.diabetes(), "progression"), \
+title="Diabetes: fast or slow?", question={"bmi": 31, "bp": 101, "age": "60s", "sex": "sex 2", "s5": 4.9}) -->"""
+
 _embedded: dict[str, str] = {}  # the pages of models, by their place in the site
 
 
@@ -111,7 +115,10 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         markdown = markdown.replace(f"]({outside})", f"]({inside})")
     if page.file.src_uri == "index.md":  # a line of nothing but links in bold is one of buttons
         buttons = re.compile(r"^\*\*\[.*\)\*\*$", re.MULTILINE)
-        markdown = buttons.sub(lambda line: re.sub(r"\*\*(\[.*?\]\(.*?\))\*\*( ·)?", r"\1{ .md-button }", line[0]), markdown)
+        markdown = buttons.sub(
+            lambda line: re.sub(r"\*\*(\[.*?\]\(.*?\))\*\*( ·)?", r"\1{ .md-button }", line[0]), markdown
+        )
+        markdown = re.sub(r"^!\[.*?\]\(pictures/page.png\)$", HOME, markdown, flags=re.MULTILINE)
         page.meta["hide"] = ["navigation", "toc"]
     return embed(markdown, page.file.src_uri) if "<!-- page(" in markdown else markdown
 
