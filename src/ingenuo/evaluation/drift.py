@@ -512,8 +512,11 @@ def tenths(counts: Floats) -> Integers:
 
 
 def _grouped(counts: Floats) -> Floats:
-    """Counts of cells as those of tenths of the reference, which is the first."""
-    return np.add.reduceat(counts, tenths(counts[0]), axis=1) if counts.size else counts
+    """Counts of cells as those of tenths of the reference, which is the first, and of what lies beyond all of it."""
+    there = np.flatnonzero(counts[0])
+    ends = np.array([0, *there[:1], *(there[-1:] + 1)])
+    starts = np.unique(np.concatenate([ends, tenths(counts[0])])) if len(there) else ends
+    return np.add.reduceat(counts, starts[starts < counts.shape[1]], axis=1)
 
 
 def _measure(cells: Floats) -> tuple[float, float, float]:
