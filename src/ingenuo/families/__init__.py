@@ -27,9 +27,9 @@ from ingenuo.language import say
 from ingenuo.rows.part import Block
 from ingenuo.rows.schema import AS_IT_COMES, EQUAL_MASS, Schema, column_name
 from ingenuo.show.arithmetic import Factor, Floats, Passage, Term, exponential
-from ingenuo.tally.labels import Labels
+from ingenuo.tally.labels import Labels, labels_of, same
 from ingenuo.tally.prior import Prior
-from ingenuo.tally.tally import Tally
+from ingenuo.tally.tally import Table, Tally
 
 FAMILY: dict[str, Family] = {
     "gaussian": Gaussian(),
@@ -51,6 +51,20 @@ FAMILY: dict[str, Family] = {
     **{f"equal-mass-{bins}": Density("equal-mass", bins) for bins in EQUAL_MASS},
     **POSITIVE,
 }
+
+
+def check_tally(schema: Schema, tally: Tally) -> None:
+    """Raise where these can be the sums of no rows: each family judges the sums of its own columns."""
+    for family in schema.families_used():
+        columns = labels_of(schema.columns(family))
+        own = {
+            name: replace(table, axes=(*table.axes[:-1], columns), sums=table.over(*table.axes[:-1], columns)).trimmed()
+            if isinstance(table, Table) and table.names[-1] == "column" and not same(table.axes[-1], columns)
+            else table
+            for name, table in tally.items()
+        }
+        FAMILY[family].check(Tally(own))
+
 
 TUNED = "auto"  # what is counted of a number so that any density can be made of it
 

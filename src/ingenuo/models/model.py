@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import EmptyModelError, ForgetError, InputError, KindError, MergeError, RefusedError
-from ingenuo.families import FAMILY
+from ingenuo.families import check_tally
 from ingenuo.models import packing
 from ingenuo.models.sums import CLASS as CLASS
 from ingenuo.models.sums import LearnsSums
@@ -291,8 +291,7 @@ class Packed:
         every = dict(tensors)
         schema = packing.unpack_schema(manifest["schema"], every)
         tally = packing.unpack_tally(manifest["tally"], every)
-        for family in schema.families_used():
-            FAMILY[family].check(tally)
+        check_tally(schema, tally)
         if "target" in manifest:
             model._target = str(manifest["target"])
         for key, name in _LABELS.items():
@@ -387,8 +386,7 @@ class Learner(LearnsSums, Packed):
 
     def _check_tally(self, schema: Schema, tally: Tally) -> None:
         """Raise where these can be the sums of no rows."""
-        for family in schema.families_used():
-            FAMILY[family].check(tally)
+        check_tally(schema, tally)
 
     def _check_other(self, other: Self) -> None:
         """Raise where the sums of another model are of something else."""
