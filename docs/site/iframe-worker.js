@@ -7,6 +7,7 @@ if (location.protocol === "file:") {
       const frame = document.createElement("iframe");
       frame.hidden = true;
       frame.onload = () => {
+        frame.onload = null;
         const inner = frame.contentWindow;
         const here = (data) => this.dispatchEvent(Object.assign(new MessageEvent("message", { data })));
         inner.postMessage = (data) => here(data);
@@ -20,7 +21,7 @@ if (location.protocol === "file:") {
         });
       };
       document.documentElement.append(frame);
-      if (frame.contentDocument.readyState === "complete") frame.onload();
+      if (frame.onload && frame.contentDocument.readyState === "complete") frame.onload();
     }
     postMessage(data) {
       if (this.queue) this.queue.push(data);
