@@ -54,6 +54,11 @@ MODULES = {
         "ingenuo.sheet": "sheet Sheet",
         "ingenuo.sheet.onnx": "onnx",
         "ingenuo.sheet.sql": "sql statements",
+        "ingenuo.sheet.score": "scorer",
+    }),
+    "drift": ("Drift", {
+        "ingenuo.evaluation.drift": "drift reference Drift Reference Change",
+        "ingenuo.evaluation.watch": "Watch prometheus",
     }),
     "mlflow": ("MLflow", {"ingenuo.mlflow": "save_model log_model load_model"}),
     "errors": ("Errors", {"ingenuo.errors": ""}),
