@@ -38,7 +38,7 @@ def committed(source: Any, language: str) -> Any:
 def fresh() -> dict[str, Any]:
     """Every notebook, written from its source and run: an assertion of theirs that fails, fails here."""
     made = make.run(make.write_notebook(*pair) for pair in PAIRS)
-    return {name: notebook for name, notebook in zip(NAMES, made)}
+    return dict(zip(NAMES, made))
 
 
 def text_of(cell: Any) -> list[str]:
