@@ -224,10 +224,20 @@ def test_a_watch_counts_single_rows_as_a_table() -> None:
     rows = people(60, 5, absent=0.3, towns="abxy").drop_columns(["outcome"])
     posterior, joint = MODEL.predict_proba(rows), MODEL.predict_joint_log_proba(rows)
     one, two = Watch(MODEL), Watch(MODEL)
-    one.add(rows, posterior)
+    for lo in range(0, 60, 20):
+        one.add(rows.slice(lo, 20), posterior[lo : lo + 20])
     for place, row in enumerate(rows.to_pylist()):
         two.add([row], posterior[place : place + 1].tolist(), joint[place : place + 1].tolist())
     assert one.tally() == two.tally() == count_drift(MODEL, Part(rows), {})
+
+
+def test_a_vote_is_watched_by_the_part_of_it_that_knows_rows() -> None:
+    vote = ing.BayesClassifier([("one", ing.NaiveBayes()), ("two", BoostedTrees())]).fit(LEARNED, "outcome")
+    part, rows = module.evidence_of(vote), people(50, 7).drop_columns(["outcome"])
+    assert part is not None
+    watch, posterior = Watch(vote, score=part.model.answer_row), vote.predict_proba(rows)
+    watch.add(rows.to_pylist(), posterior.tolist(), [[0.0, 0.0]] * 50)  # what a vote compares is no evidence
+    assert watch.tally() == count_drift(vote, Part(rows), {})
 
 
 def test_watches_add_and_are_compared_with_training() -> None:

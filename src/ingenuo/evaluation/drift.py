@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -139,7 +139,7 @@ def count_drift(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
     """The sums of some rows: rows, answers, missing and unseen values, and the histogram of the evidence.
 
     With `learned`, the rows are those that the model learned: a value that no other row has then counts as unseen. The
-    `posterior` and the `joint` of the rows may be given.
+    `posterior` and the `joint` of the rows may be given, and the `cells` of the model.
     """
     schema: Schema | None = getattr(model, "schema_", None)
     X = part.X if schema is None else checks.without_target(part.X, getattr(model, "_target", None), schema)
@@ -150,8 +150,10 @@ def count_drift(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
         tables[ANSWERS] = _count_labels(answers, labels_of(model.classes_))
     elif hasattr(model, "classes_"):
         tables[ANSWERS] = _count_labels(*checks.labels(None, np.asarray(model.predict(X)), n_rows))
-    missing, unseen = _count_values(model, schema, X, bool(options.get("learned"))) if schema is not None else ({}, {})
-    for name, found in ((MISSING, missing), (UNSEEN, unseen)):
+    cells = options.get("cells")
+    if cells is None and schema is not None:
+        cells = Cells(model, bool(options.get("learned")))
+    for name, found in zip((MISSING, UNSEEN), ({}, {}) if cells is None else cells.count(X)):
         if found:
             tables[name] = Table.of({"column": list(found)}, Exact.counts(np.array(list(found.values()))))
     evidence, joint = evidence_of(model), options.get("joint")
@@ -176,35 +178,44 @@ def count_evidence(n_rows: int, joint: Floats | None) -> Tally:
     return Tally({ROWS: Table.of({"what": list(rows)}, Exact.counts(np.array(list(rows.values())))), **tables})
 
 
-def _count_values(model: Any, schema: Schema, X: Any, learned: bool) -> tuple[dict[str, int], dict[str, int]]:
-    """By column, the rows in which its value is missing, and those in which it is a category never seen."""
-    if not len(schema):  # of texts that are no column
-        return {}, {}
-    missing: dict[str, int] = {}
-    unseen: dict[str, int] = {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of columns that are ignored the answers have warned
-        source = checks.table(model, X, reset=False)
-        found = blocks(source, schema, match(schema, source))
-    for family, kind, names, _ in schema.by_family:
-        block: Any = found[family]
-        for at, name in enumerate(names.tolist() if kind != "count" else ()):
-            column = column_name(name)
-            if kind == "number":
-                missing[column] = int(np.isnan(block.column(at)).sum())
-            elif kind == "text":
-                missing[column] = int(block.columns[at].missing(block.settings[at].errors).sum())
-            else:
-                codes, labels = block.coded(at)
-                missing[column] = int((codes < 0).sum())
-                known = known_values(model, name, schema, learned)
-                if known is not None:
-                    strange = np.append(recognise(known, labels) < 0, False)
-                    unseen[column] = int(strange[codes].sum())
-    return missing, unseen
+class Cells:
+    """Which columns may have values that are missing, or categories that a model does not know."""
+
+    def __init__(self, model: Any, learned: bool = False) -> None:
+        self._model, self._schema = model, model.schema_
+        self.columns: dict[Any, Labels | None] = {}  # with the categories that are known, where they are categories
+        for _, kind, names, _ in self._schema.by_family:
+            if kind != "count":
+                known = partial(known_values, model, schema=self._schema, learned=learned)
+                self.columns |= {name: known(name) if kind == "category" else None for name in names.tolist()}
+
+    def count(self, X: Any) -> tuple[dict[str, int], dict[str, int]]:
+        """By column, the rows in which its value is missing, and those in which it is a category never seen."""
+        missing: dict[str, int] = {}
+        unseen: dict[str, int] = {}
+        if not self.columns:  # of texts that are no column
+            return missing, unseen
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of columns that are ignored the answers have warned
+            source = checks.table(self._model, X, reset=False)
+            found = blocks(source, self._schema, match(self._schema, source))
+        for family, kind, names, _ in self._schema.by_family:
+            block: Any = found[family]
+            for at, name in enumerate(names.tolist() if kind != "count" else ()):
+                column, known = column_name(name), self.columns[name]
+                if kind == "number":
+                    missing[column] = int(np.isnan(block.column(at)).sum())
+                elif kind == "text":
+                    missing[column] = int(block.columns[at].missing(block.settings[at].errors).sum())
+                else:
+                    codes, labels = block.coded(at)
+                    missing[column] = int((codes < 0).sum())
+                    if known is not None:
+                        unseen[column] = int(np.append(recognise(known, labels) < 0, False)[codes].sum())
+        return missing, unseen
 
 
-def known_values(model: Any, name: Any, schema: Schema, learned: bool) -> Labels | None:
+def known_values(model: Any, name: Any, *, schema: Schema, learned: bool) -> Labels | None:
     """The categories that a model knows of a column, or those that it would know without any one of its rows."""
     known = known_categories(model, name, schema)
     if known is None or not learned:
@@ -573,6 +584,7 @@ def drift(model: Any, X: Any, reference: Any, *, level: float = LEVEL) -> Drift:
     >>> model = ing.NaiveBayes().fit(learned, ["no", "yes"] * 50)
     >>> for each in drift(model, new, learned).changed:
     ...     print(each.name, each.said)
+    evidence log p(x) changed
     unseen: x0 changed
     """
     check_is_fitted(model)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from itertools import accumulate
+from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate, groupby
 from typing import Any
 
 import numpy as np
@@ -21,24 +21,26 @@ from ingenuo.evaluation.drift import (
     MISSING,
     ROWS,
     UNSEEN,
+    Cells,
     Drift,
     Reference,
     cell_of,
     count_drift,
     count_in,
     evidence_of,
-    known_values,
     note_of,
     rows_in,
     starts_of,
     tenths,
 )
 from ingenuo.rows.rows import Part
-from ingenuo.rows.schema import FAMILIES, column_name
+from ingenuo.rows.schema import column_name
+from ingenuo.rows.streams import concatenate
 from ingenuo.tally.exact import Exact
 from ingenuo.tally.labels import labels_of, objects, public
 from ingenuo.tally.tally import Table, Tally
 
+_TOGETHER = 4096  # rows of tables that are counted at a time
 _FAR = (-1000.0, -300.0, -100.0, -30.0, -10.0, -3.0, 0.0, 10.0, 100.0)  # log p(x), where there is no reference
 
 
@@ -51,6 +53,9 @@ class Watch:
         A fitted model, which does not change.
     about : mapping, optional
         What `ingenuo.store.about` gives of the model file: "drift" is what its training rows were like.
+    score : callable, optional
+        What answers one row by `evidence_of(model).model`: its log joint, and the posterior. It is for models whose
+        own joint is no evidence, such as a vote.
 
     Examples
     --------
@@ -66,27 +71,29 @@ class Watch:
     unseen: town 1
     """
 
-    def __init__(self, model: Any, about: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, model: Any, about: Mapping[str, Any] | None = None, score: Callable[[Any], tuple[Any, Any]] | None = None
+    ) -> None:
         self._model, self._lock = model, threading.Lock()
         self._classes = labels_of(model.classes_)
         given = (about or {}).get("drift")
         self.reference = None if given is None else Reference.from_plain(given, public(self._classes))
         found = evidence_of(model)
         self.evidence_of = None if found is None else found.name
-        schema = model.schema_
-        self._columns: list[tuple[str, frozenset[Any] | None]] = []
-        for name in schema.names.tolist():
-            kind = FAMILIES[schema.family(name)]
-            if kind in ("ignore", "count"):
-                continue
-            known = known_values(model, name, schema, learned=False) if kind == "category" else None
-            self._columns.append((column_name(name), None if known is None else frozenset(known.tolist())))
+        self._cells_of, self._score = Cells(model), score
+        self._columns = [
+            (column_name(name), None if known is None else frozenset(known.tolist()))
+            for name, known in self._cells_of.columns.items()
+        ]
         self._rows = self._judged = self._impossible = 0
         self._answers = [0] * len(self._classes)
         self._missing = [0] * len(self._columns)
         self._unseen = [0] * len(self._columns)
         self._cells: Counter[int] = Counter()
-        self._batches = Tally()
+        self._batches, self._counting = Tally(), threading.Lock()
+        self._kind: Any = None  # of the tables that wait
+        self._waiting: list[Any] = []
+        self._n_waiting = 0
 
     def add(self, rows: Any, posterior: Any, joints: Any = None) -> None:
         """Count some rows and the answers to them.
@@ -98,15 +105,17 @@ class Watch:
         posterior : rows × classes
             The probabilities that were answered.
         joints : rows × classes, optional
-            The log joints, where they are at hand and `evidence_of` is "". Without them the evidence of a list of rows
-            is not counted, and that of a table is worked out.
+            The model's log joints, where they are at hand. Otherwise those of a table are worked out, and the evidence
+            of a list of rows is counted by the `score`, or not at all.
         """
-        if isinstance(rows, list):
+        if self.evidence_of != "":  # a pooled joint is none of rows
+            joints = None
+        if isinstance(rows, list) and isinstance(posterior, list):
+            if joints is None and self._score is not None and self.evidence_of is not None:
+                joints = [self._score(row)[0] for row in rows]
             self._add_each(rows, posterior, joints)
         else:
-            found = count_drift(self._model, Part(rows), {"posterior": posterior, "joint": joints})
-            with self._lock:
-                self._batches = self._batches + found
+            self._add_table(rows, np.asarray(posterior), joints)
 
     def _add_each(self, rows: list[Any], posterior: Sequence[Any], joints: Sequence[Any] | None) -> None:
         with self._lock:
@@ -131,8 +140,37 @@ class Watch:
                 else:
                     self._impossible += 1
 
+    def _add_table(self, rows: Any, posterior: Any, joint: Any) -> None:
+        """Count a table, together with those before: to look at its columns costs as much as a thousand rows."""
+        kind = (getattr(rows, "schema", type(rows)), joint is None)
+        with self._lock:
+            before, self._kind = self._kind, kind
+            if before == kind:
+                ready: list[Any] = []
+            else:
+                ready, self._waiting, self._n_waiting = self._waiting, [], 0
+            self._waiting.append((rows, posterior, joint))
+            self._n_waiting += len(posterior)
+            if self._n_waiting >= _TOGETHER:
+                ready, self._waiting, self._n_waiting = [*ready, *self._waiting], [], 0
+        self._count(ready)
+
+    def _count(self, ready: list[Any]) -> None:
+        """Count tables, those of one kind together."""
+        with self._counting:
+            for _, group in groupby(ready, key=lambda each: (getattr(each[0], "schema", None), each[2] is None)):
+                tables, posteriors, joints = zip(*group)
+                joint = None if joints[0] is None else np.concatenate(joints)
+                options = {"posterior": np.concatenate(posteriors), "joint": joint, "cells": self._cells_of}
+                found = count_drift(self._model, Part(_joined(tables)), options)
+                with self._lock:
+                    self._batches = self._batches + found
+
     def tally(self) -> Tally:
         """All that was counted; those of several add."""
+        with self._lock:
+            ready, self._waiting, self._n_waiting = self._waiting, [], 0
+        self._count(ready)
         with self._lock:
             columns = objects([name for name, _ in self._columns])
             rows = {"rows": self._rows, "with evidence": self._judged, "impossible": self._impossible}
@@ -155,6 +193,16 @@ class Watch:
         if before is None:
             raise InputError("the model file has no counts of its training rows; give a reference")
         return Drift(self.tally(), before, note=note_of(self._model))
+
+
+def _joined(tables: Sequence[Any]) -> Any:
+    """Tables, arrays or lists of texts as one."""
+    first = tables[0]
+    if len(tables) == 1:
+        return first
+    if isinstance(first, list):
+        return [each for table in tables for each in table]
+    return np.concatenate(tables) if isinstance(first, np.ndarray) else concatenate(tables)
 
 
 def _exact(counts: Any) -> Exact:
