@@ -46,6 +46,7 @@ COMMANDS = {
     "export": "Write a model as a page, JavaScript, SQL, ONNX or for MLflow.",
     "forget": "Unlearn rows, exactly.",
     "generate": "Draw rows or texts from a model.",
+    "info": "Versions, threads, processor and extras, for a bug report.",
     "inspect": "What a model has learned: schema, counts, strongest evidence.",
     "merge": "Add up what several models have learned.",
     "network": "Bayesian networks: learn, show, query, draw and convert them; classify by one.",

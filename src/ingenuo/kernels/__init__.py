@@ -124,10 +124,10 @@ class _Functions:
 
     def __init__(self) -> None:
         self._library = _load()
-        available = ("avx2", "base") if self._library.ingenuo_has_avx2() else ("base",)
-        wanted = os.environ.get("INGENUO_VARIANT") or available[0]
-        if wanted not in available:
-            raise KernelError(f"INGENUO_VARIANT is {wanted!r}; this machine has {' and '.join(available)}")
+        self.available = ("avx2", "base") if self._library.ingenuo_has_avx2() else ("base",)
+        wanted = os.environ.get("INGENUO_VARIANT") or self.available[0]
+        if wanted not in self.available:
+            raise KernelError(f"INGENUO_VARIANT is {wanted!r}; this machine has {' and '.join(self.available)}")
         self.variants = dict.fromkeys((wanted, "base"))
         lines = self._library.ingenuo_signatures().decode().splitlines()
         self.declared = {name: line for line in lines for name in re.findall(r"(\w+)\(", line)[:1]}
