@@ -17,6 +17,7 @@ from html import escape
 from typing import Any
 
 from ingenuo.errors import InputError
+from ingenuo.language import catalogue, check_language, say, translated
 from ingenuo.page.link import FOLDER, link
 from ingenuo.page.rows import ROWS, page_rows
 from ingenuo.rows.schema import column_name
@@ -53,6 +54,7 @@ def page(
     evaluation: Mapping[str, Any] | None = None,
     sections: Iterable[tuple[str, str, str]] = (),
     server: Mapping[str, Any] | None = None,
+    language: str = "en",
     max_rows: int = ROWS,
     seed: int = 0,
 ) -> str:
@@ -76,6 +78,8 @@ def page(
         Parts of the page that do not change; the HTML is trusted.
     server : mapping, optional
         The page is served, and may ask the server at this "url" what needs the sums of the model.
+    language : {"en", "it", "es"}
+        What the page speaks; names, values and `sections` stay as they are.
     max_rows, seed : int
         Of more rows so many are drawn at random.
 
@@ -87,14 +91,15 @@ def page(
     >>> page(model, title="Tennis")[:15]
     '<!doctype html>'
     """
-    found = sheet(model)
+    found, words = sheet(model), catalogue(language, "page")
     ready = rows is None or isinstance(rows, Mapping)
     embedded = rows if ready else page_rows(model, rows, max_rows=max_rows, seed=seed)
-    heading = title or (f"{found.kind} of {found.target}" if found.target else found.kind)
+    heading = title or (say("{kind} of {target}", kind=found.kind, target=found.target) if found.target else found.kind)
     data = {
-        "sheet": found.document(), "rows": embedded, "evaluation": plain(evaluation), "about": plain(about or {}),
-        "server": server, "question": _first(model, question), "title": shortened(heading, 200),
-    }  # fmt: skip
+        "sheet": found.document(), "rows": _noted(embedded, language), "about": plain(about or {}), "server": server,
+        "evaluation": plain(_noted(evaluation, language)), "question": _first(model, question),
+        "title": shortened(translated(heading, language), 200), "language": language,
+    } | ({"words": words} if words else {})  # fmt: skip
     made = build(data, sections)
     size = len(made.encode())
     if size > LARGEST:
@@ -105,6 +110,11 @@ def page(
             remedy, command
         )
     return made
+
+
+def _noted(rows: Mapping[str, Any] | None, language: str) -> Mapping[str, Any] | None:
+    """Rows, or answers to them, with the note on the draw in a language."""
+    return rows if rows is None or "note" not in rows else {**rows, "note": translated(rows["note"], language)}
 
 
 def _first(model: Any, question: Any) -> dict[str, Any] | None:
@@ -119,13 +129,16 @@ def _first(model: Any, question: Any) -> dict[str, Any] | None:
 
 
 def build(data: Mapping[str, Any], sections: Iterable[tuple[str, str, str]] = ()) -> str:
-    """The page of data that is ready: {"sheet", "rows", "evaluation", "about", "server", "question", "title"}."""
+    """The page of data that is ready, by the names that `page` gives it."""
     connect = "; connect-src 'self'" if data.get("server") else ""
     policy = f"script-src 'sha256-{_digest(_BOOT)}' 'sha256-{_digest(program())}'{connect}; "
     packed = {"data": _pack(json.dumps(data, separators=(",", ":"), allow_nan=False)), "code": packed_program()}
     scripts = [f'<script type="application/octet-stream" id="{at}">{own}</script>' for at, own in packed.items()]
     scripts.append(f"<script>{_BOOT}</script>")
-    return _fill(str(data["title"]), policy, _OPENING, sections, scripts)
+    language = str(data.get("language", "en"))
+    opening = (each.into(language) for each in (_OPENED, _NEEDED))
+    main = '<p class="opening" role="status">{}</p><noscript><p class="warning">{}</p></noscript>'.format(*opening)
+    return _fill(str(data["title"]), policy, main, sections, scripts, language)
 
 
 def unasked(title: str, reason: str, sections: Iterable[tuple[str, str, str]]) -> str:
@@ -137,26 +150,28 @@ def unasked(title: str, reason: str, sections: Iterable[tuple[str, str, str]]) -
     every = list(sections)
     links = "".join(f'<li><a href="#{escape(name)}">{escape(heading)}</a></li>' for name, heading, _ in every)
     contents = f'<nav class="contents" aria-label="Contents"><ul>{links}</ul></nav>'
-    return _fill(title, "", f'{_ALONE}<p class="how">{escape(reason)}</p>{contents}', every, [])
+    return _fill(title, "", f'{_ALONE}<p class="how">{escape(reason)}</p>{contents}', every, [], "en")
 
 
-_OPENING = (
-    '<p class="opening" role="status">The model is being opened …</p><noscript><p class="warning">Answers are computed '
-    "in this page, which needs JavaScript.</p></noscript>"
-)
+_OPENED = say("The model is being opened …")
+_NEEDED = say("Answers are computed in this page, which needs JavaScript.")
 _ALONE = "<style>body>#given,#main{max-width:70rem;margin:0 auto;padding:0 1.5rem}.contents ul{flex-wrap:wrap}</style>"
 
 
-def _fill(title: str, policy: str, main: str, sections: Iterable[tuple[str, str, str]], scripts: Iterable[str]) -> str:
+def _fill(
+    title: str, policy: str, main: str, sections: Iterable[tuple[str, str, str]], scripts: Iterable[str], language: str
+) -> str:
     """The shell, with what stands in it."""
     from ingenuo import __version__
 
+    foreign = "" if language == "en" else ' lang="en"'
     given = "".join(
-        f'<section id="{escape(name)}" class="given"><h2>{escape(heading)}</h2>{body}</section>'
+        f'<section id="{escape(name)}" class="given"{foreign}><h2>{escape(heading)}</h2>{body}</section>'
         for name, heading, body in sections
     )
     values = {
-        "policy": _POLICY.format(policy), "version": escape(__version__), "title": escape(title), "style": style(),
+        "policy": _POLICY.format(policy), "language": check_language(language),
+        "version": escape(__version__), "title": escape(title), "style": style(),
         "main": main, "sections": given, "scripts": "".join(f"{each}\n" for each in scripts),
     }  # fmt: skip
     return re.sub(r"\{(\w+)\}", lambda found: values[found[1]], _template())

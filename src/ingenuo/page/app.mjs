@@ -31,6 +31,8 @@ import { view as columns } from "./views/columns.mjs";
 import { view as forget } from "./views/forget.mjs";
 import { view as two } from "./views/two.mjs";
 
+// say("Why this answer") say("Nomogram") say("What would change it") say("Network") say("Believe it?") say("Columns")
+// say("Forget") say("Two models")
 const VIEWS = [answer, nomogram, change, network, believe, columns, forget, two];
 const QUIET = 250; // milliseconds without a change, after which what is off the screen follows
 const BURST = 40, SELDOM = 500; // changes of the address without a pause, and the pause between all others

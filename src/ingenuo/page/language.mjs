@@ -7,6 +7,8 @@ export function learn(words) {
   for (const [english, other] of Object.entries(words || {})) catalogue.set(english, other);
 }
 
+export const is_foreign = () => catalogue.size > 0;
+
 export function say(text, values) {
   const found = catalogue.get(text) ?? text;
   return values ? found.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole)) : found;

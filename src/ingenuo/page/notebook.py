@@ -16,6 +16,7 @@ def framed(
     question: Any = None,
     title: str | None = None,
     height: int = 720,
+    language: str = "en",
     max_rows: int = ROWS,
     seed: int = 0,
 ) -> Frame:
@@ -33,6 +34,8 @@ def framed(
         The heading.
     height : int
         Of the frame, in pixels.
+    language : {"en", "it", "es"}
+        What the page speaks.
     max_rows, seed : int
         Of more rows so many are drawn at random.
 
@@ -44,5 +47,5 @@ def framed(
     >>> shown.html[:15], shown.height
     ('<!doctype html>', 720)
     """
-    made = page(model, rows, question=question, title=title, max_rows=max_rows, seed=seed)
+    made = page(model, rows, question=question, title=title, language=language, max_rows=max_rows, seed=seed)
     return Frame(made, height)

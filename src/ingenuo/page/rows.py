@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ingenuo.errors import InputError
+from ingenuo.language import say
 from ingenuo.rows import checks
 from ingenuo.rows.rows import OURS, is_stream, take_rows
 from ingenuo.rows.schema import FAMILIES, Schema, column_name
@@ -76,7 +77,8 @@ def page_rows(
         ).typed_as("embed at most", "say --max-rows")
     places = dict(zip(schema.names.tolist(), match(schema, source).tolist()))
     columns = [_values(source, schema, name, places[name]) for name in kept]
-    note = f"{given:,} rows" if given == source.n_rows else f"{source.n_rows:,} of {given:,} rows, drawn by seed {seed}"
+    some = say("{n} of {m} rows, drawn by seed {seed}", n=f"{source.n_rows:,}", m=f"{given:,}", seed=seed)
+    note = say("{n} rows", n=f"{given:,}") if given == source.n_rows else some
     return {
         "columns": [column_name(name) for name in kept],
         "values": [list(row) for row in zip(*columns)],

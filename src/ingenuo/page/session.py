@@ -43,6 +43,8 @@ class Session:
         The one file that the page may write.
     title, name : str, optional
         Of the page, and of the model's file.
+    language : {"en", "it", "es"}
+        What the page speaks.
     """
 
     def __init__(
@@ -55,9 +57,10 @@ class Session:
         save_to: str | None = None,
         title: str | None = None,
         name: str | None = None,
+        language: str = "en",
     ) -> None:
         self.model, self.rows, self.about, self.save_to = model, rows, dict(about or {}), save_to
-        self.title, self.name = title, name
+        self.title, self.name, self.language = title, name, language
         self.second: Any = None
         self._merge = _add if merge is None else merge
         self._before: list[tuple[Any, dict[str, Any]]] = []
@@ -80,8 +83,8 @@ class Session:
         if self._page is None:
             rows = None if self.rows is None else self.rows(self.model)
             about = {"rows": _count_rows(self.model)} | ({} if self.name is None else {"file": self.name})
-            title = self.title or self.about.get("title")
-            self._page = page(self.model, rows, title=title, about=about, server={"url": "", "state": self.state})
+            title, server = self.title or self.about.get("title"), {"url": "", "state": self.state}
+            self._page = page(self.model, rows, title=title, about=about, server=server, language=self.language)
         return self._page
 
     def change(self, what: str, asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from ingenuo.evaluation.reliability import Reliability
 from ingenuo.explanation.explain import describe_columns, explain
 from ingenuo.explanation.nomogram import nomogram
 from ingenuo.explanation.strongest import strongest
+from ingenuo.language import check_language, say
 from ingenuo.page import page, unasked
 from ingenuo.rows import checks
 from ingenuo.rows.rows import OURS, is_stream, take_rows
@@ -70,6 +71,7 @@ def report(
     notes: Sequence[str] = (),
     files: Sequence[str] = (),
     date: str | None = None,
+    language: str = "en",
 ) -> str:
     """The page of a fitted classifier, with the data, the evaluation, examples, and how to have it again inside.
 
@@ -94,7 +96,10 @@ def report(
         Sentences that a reader should see first, and the files that the rows come from.
     date : str, optional
         When it was made. Without it, the same rows and the same seed give the same page.
+    language : {"en", "it", "es"}
+        Of the part that is asked; what is written about the model and its evaluation is English.
     """
+    check_language(language)
     name = type(model).__name__
     if isinstance(model, type) or not hasattr(model, "predict"):
         called = f"the class {model.__name__}" if isinstance(model, type) else f"{name} {shortened(model)!r}"
@@ -138,7 +143,14 @@ def report(
         if hasattr(model, "schema_") and schema_of(model) is None:
             raise InputError(f"a {name} reads sequences of words, and a page asks by columns")
         about = {"rows": known.get("rows")}
-        return page(model, title=heading, about=about, evaluation=_answers(model, found, seed), sections=parts)
+        return page(
+            model,
+            title=heading,
+            about=about,
+            evaluation=_answers(model, found, seed),
+            sections=parts,
+            language=language,
+        )
     except (InputError, KindError) as error:  # it has no sheet, or too large a one
         return unasked(heading, f"The model cannot be asked on this page. {sentence(error)}", parts)
 
@@ -164,7 +176,8 @@ def _answers(model: Any, found: Evaluation, seed: int) -> Data | None:
     known = np.flatnonzero(places >= 0)
     shares = np.zeros((len(at), len(model.classes_)))
     shares[:, places[known]] = given.probabilities[np.ix_(at, known)]
-    note = f"{n:,} rows" if n <= ANSWERS else f"{ANSWERS:,} of {n:,} rows, drawn by seed {seed}"
+    some = say("{n} of {m} rows, drawn by seed {seed}", n=f"{ANSWERS:,}", m=f"{n:,}", seed=seed)
+    note = say("{n} rows", n=f"{n:,}") if n <= ANSWERS else some
     return {"labels": places[given.codes[at]].tolist(), "posteriors": shares.round(7).tolist(), "note": note}
 
 

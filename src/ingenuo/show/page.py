@@ -58,7 +58,15 @@ class Frame:
 class OnAPage:
     """Mix-in: a model that can be asked on a page of its own."""
 
-    def page(self, rows: Any = None, *, question: Any = None, title: str | None = None, height: int = 720) -> Any:
+    def page(
+        self,
+        rows: Any = None,
+        *,
+        question: Any = None,
+        title: str | None = None,
+        height: int = 720,
+        language: str = "en",
+    ) -> Any:
         """The page on which the model can be asked, as a notebook shows it; `.save("page.html")` writes it to a file.
 
         Parameters
@@ -71,10 +79,12 @@ class OnAPage:
             The heading.
         height : int
             Of the frame in the notebook, in pixels.
+        language : {"en", "it", "es"}
+            What the page speaks; names and values stay as they are.
         """
         from ingenuo.page.notebook import framed
 
-        return framed(self, rows, question=question, title=title, height=height)
+        return framed(self, rows, question=question, title=title, height=height, language=language)
 
 
 def page_of_markdown(text: str) -> str:

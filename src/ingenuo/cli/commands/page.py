@@ -29,6 +29,7 @@ _ROWS = (
     ),
     TARGET,
     option("--title TEXT", "The heading of the page."),
+    option("--language en|it|es", "The language of the page; names and values stay as they are  [en]"),
 )
 
 
@@ -129,6 +130,7 @@ def open(model: str, files: tuple[str, ...], output: str | None, port: int, no_b
     bound = listen(port)
     with bound:
         how = {"merge": work.merge_with(model, about), "about": about, "save_to": output, "title": given["title"]}
+        how["language"] = given["language"] or "en"
         session = Session(loaded, drawn, name=model, **how)
 
         def ready(address: str, once: str) -> None:
@@ -157,7 +159,7 @@ def _form_of(output: str, form: str | None) -> str:
 
 def _check_use(form: str, output: str, files: tuple[str, ...], given: options.Given) -> None:
     """Raise where an option is of another form."""
-    of = {"html": ("files", "title"), "sql": ("dialect", "shape", "table", "key")}
+    of = {"html": ("files", "title", "language"), "sql": ("dialect", "shape", "table", "key")}
     called = {"files": "rows", "shape": "as"}
     for own, names in of.items():
         for name in names if own != form else ():

@@ -26,6 +26,7 @@ _CARD = {".md": "markdown", ".markdown": "markdown", **_PAGE}
     option("--title TEXT", "The heading of the page."),
     AUDITED,
     option("--max-rows", "Of more rows so many are drawn.", type=click.IntRange(min=1), default=100_000),
+    option("--language en|it|es", "Of the part that is asked; what is written about it is English.", default="en"),
     READING,
     SEED,
 )
@@ -60,6 +61,7 @@ def report(model: str, files: tuple[str, ...], output: str, target: str | None, 
         audit=judged.audits(given),
         seed=given["seed"],
         max_rows=given["max_rows"],
+        language=given["language"],
     )
     options.write(page, output)
 

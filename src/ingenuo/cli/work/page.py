@@ -73,7 +73,9 @@ def _html(model: Any, about: Mapping[str, Any], rows: Any, given: Mapping[str, A
     shown = {
         key: about[key] for key in ("rows", "file") if key in about
     }  # no command and no path, which may be private
-    return page(model, rows, title=given["title"] or about.get("title"), about=shown)
+    return page(
+        model, rows, title=given["title"] or about.get("title"), about=shown, language=given["language"] or "en"
+    )
 
 
 def _js(model: Any, about: Mapping[str, Any], rows: Any, given: Mapping[str, Any]) -> str:

@@ -1,6 +1,6 @@
 // Answer: the probability of each class, and the arithmetic that it is the sum of.
 import { html, useMemo, useState } from "../vendor/preact.mjs";
-import { say } from "../language.mjs";
+import { is_foreign, say } from "../language.mjs";
 import { Bar, Odds, Swatch, Table, figures, odds, percent, shortened, signed, whole } from "../charts.mjs";
 import { Button, Choice, Notice } from "../controls.mjs";
 
@@ -26,7 +26,7 @@ export function Verdict({ app, ghost }) {
       <${Bar} k=${k} share=${answer.posterior[k]} before=${calibrated ? before[k] : null} ghost=${ghost ? ghost.posterior[k] : null} />
       <span class="n" title=${String(answer.posterior[k])}>${percent(ghost ? ghost.posterior[k] : answer.posterior[k])}</span></div>`)}</div>
     ${K > SHOWN + 1 ? html`<p class="verdict-rest">${n < K ? say("{n} other classes: {p}", { n: whole(K - n), p: percent(rest) }) : null} <${Button} class="link" on=${() => show(!all)} pressed=${all}>${all ? say("show fewer") : say("show all")}<//></p>` : null}
-    <p class="verdict-note">${ghost ? html`<b>${ghost.text}</b>` : app.mistake ? html`<span class="warn">${app.mistake}</span>` : note(app, calibrated)}</p></section>`;
+    <p class="verdict-note">${ghost ? html`<b>${ghost.text}</b>` : app.mistake ? html`<span class="warn">${heard(app.mistake)}</span>` : note(app, calibrated)}</p></section>`;
 }
 
 function note(app, calibrated) {
@@ -63,9 +63,36 @@ function called(line) {
   return line.column === null ? say(line.name) : line.name;
 }
 
+// What the sheet says of a line, which is what Python says of it, in the words of the reader. English here: no catalogue is
+// known yet when a module begins.
+// say("prior") say("at the mean") say("share") say("shift") say("all") say("trees before any test") say("missing") say("absent")
+// say("together") say("averaged") say("no value can be a parent") say("no words") say("left out") say("left out: weight 0")
+// say("never seen") say("stop words, or cut by the limits") say("never seen, or cut by the limits") say("naive product")
+// say("has one value only") say("follows from the columns above") say("integrated out") say("left out: it hardly varies")
+// say("left out, here and in the other weights") say("counts as the mean") say("adds nothing") say("never seen: left out")
+// say("in each of the products below") say("too rare to be a parent") say("summed out: what it could be sums to 1")
+const PHRASES = [say("{why}: left out: {words}"), say("weight {w}"), say("summed over {names}, below"), say("{n} absent"), say("mean of {n}"), say("{why}: no parent"), say("{why}: it says nothing"), say("as parent of the others: {shares}"), say("{name} is a number, and {value} is none"), say("{name} is a count, and {value} is none"), say("{name} is a text, and {value} is none")];
+
+export function heard(text) {
+  if (!is_foreign() || !text) return text;
+  const whole = say(text);
+  if (whole !== text) return whole;
+  for (const phrase of PHRASES) {
+    const names = [...phrase.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    const found = new RegExp(`^${phrase.replace(/\{\w+\}/g, "(.*)")}$`, "su").exec(text);
+    if (found) return say(phrase, Object.fromEntries(names.map((name, i) => [name, name === "why" ? heard(found[i + 1]) : found[i + 1]])));
+  }
+  return text;
+}
+
 // A number that was measured is not read to its last digit.
 function valued(app, { column, of, name, value }) {
-  const given = column === null || of !== null ? null : app.row[name];
+  const given = column === null || of !== null ? undefined : app.row[name];
+  if (is_foreign() && given === undefined) {
+    const unknown = app.model.columns.filter((each) => app.row[each.name] === undefined).map((each) => `${each.name} missing`);
+    const [own, ...others] = value.split(" | ");
+    return [heard(own), ...others.map((each) => each.split(", ").map((one) => (unknown.includes(one) ? `${one.slice(0, -7)}${say("missing")}` : one)).join(", "))].join(" | ");
+  }
   return typeof given === "number" && value === String(given) ? figures(given, 5) : value;
 }
 
@@ -99,8 +126,8 @@ function Arithmetic({ app }) {
   if (pair[0] === pair[1]) return html`<p>${say("There is one class only.")}</p>`;
   const prior = lines.filter((line) => line.first), others = lines.filter((line) => !line.first); // what no single column says is among the others
   const size = (line) => (Number.isNaN(line.adds) ? 0 : Math.abs(line.adds));
-  const sorted = by === "size" || (others.length > LINES && !all) ? [...others].sort((x, y) => size(y) - size(x)) : others;
-  const shown = all ? sorted : sorted.slice(0, LINES), hidden = sorted.slice(shown.length);
+  const cut = others.length > LINES + 1, sorted = by === "size" || (cut && !all) ? [...others].sort((x, y) => size(y) - size(x)) : others;
+  const shown = all || !cut ? sorted : sorted.slice(0, LINES), hidden = sorted.slice(shown.length);
   const joint = answer.joint || answer.logs, total = difference(joint, pair), rest = hidden.reduce((sum, line) => sum + line.adds, 0);
   const apart = total - lines.reduce((sum, line) => sum + line.adds, 0);
   const final = difference(answer.logs, pair), strongest = Math.max(1, ...lines.map(size).filter(Number.isFinite));
@@ -116,11 +143,11 @@ function Arithmetic({ app }) {
       <thead><tr><th scope="col">${say("what")}</th><th scope="col"><span class="hidden">${say("value")}</span></th><th scope="col" class="sides"><span dir="auto">${names.b}</span><span dir="auto">${names.a}</span></th><th scope="col" class="n">${say("log odds")}</th></tr></thead>
       <${Lines} app=${app} lines=${[...prior, ...shown]} most=${most} pair=${pair} />
       <tfoot>${hidden.length ? html`<tr class="rest"><th scope="row" colspan="2">${say("{n} weaker lines", { n: whole(hidden.length) })} <${Button} class="link" on=${() => show(true)}>${say("show all")}<//></th><td class="odds-cell"><${Odds} value=${rest} most=${most} pair=${pair} /></td><td class="n">${signed(rest)}</td></tr>`
-        : all && others.length > LINES ? html`<tr class="rest"><th scope="row" colspan="4"><${Button} class="link" on=${() => show(false)}>${say("show fewer")}<//></th></tr>` : null}
+        : all && cut ? html`<tr class="rest"><th scope="row" colspan="4"><${Button} class="link" on=${() => show(false)}>${say("show fewer")}<//></th></tr>` : null}
         ${Math.abs(apart) > 1e-6 ? html`<tr class="rest"><th scope="row" colspan="2">${say("what is of no single column")}</th><td class="odds-cell"><${Odds} value=${apart} most=${most} pair=${pair} /></td><td class="n">${signed(apart)}</td></tr>` : null}
         <tr class="total"><th scope="row">${say("sum")}</th><td class="value">${odds(total)}</td><td class="odds-cell"><${Odds} value=${total} most=${most} pair=${pair} /></td><td class="n">${signed(total)}</td></tr>
         ${answer.before ? html`<tr class="total after"><th scope="row">${say("after calibration")}</th><td class="value">${odds(final)}</td><td class="odds-cell"><${Odds} value=${final} most=${most} pair=${pair} /></td><td class="n">${signed(final)}</td></tr>` : null}</tfoot></table></div>
-    ${seen.length ? html`<p class="how">${seen.map((factor) => `${shortened(factor.name, 40)}${model.columns[factor.column].kind === "text" ? "" : ` ${shortened(factor.value, 40)}`}: ${factor.note}`).join("; ")}.</p>` : null}
+    ${seen.length ? html`<p class="how">${seen.map((factor) => `${shortened(factor.name, 40)}${model.columns[factor.column].kind === "text" ? "" : ` ${shortened(factor.value, 40)}`}: ${heard(factor.note)}`).join("; ")}.</p>` : null}
     ${unknown.length ? html`<p class="how">${say("Unknown, and left out: {names}.", { names: unknown.slice(0, NAMED).map((factor) => shortened(factor.name, 40)).join(", ") + (unknown.length > NAMED ? ` ${say("and {n} more", { n: unknown.length - NAMED })}` : "") })}</p>` : null}
     <${Numbers} app=${app} lines=${[...prior, ...others]} />
   </div>`;
@@ -134,7 +161,7 @@ function classes(app) {
 function Numbers({ app, lines }) {
   const [open, set] = useState(false), { answer, label, model } = app, some = Array.from(answer.order.slice(0, NUMBERED));
   const rows = () => [
-    ...lines.slice(0, 500).map((line) => [shortened(called(line), 60), shortened(line.value, 40), ...some.map((k) => figures(line.logs[k], 7))]),
+    ...lines.slice(0, 500).map((line) => [shortened(called(line), 60), shortened(valued(app, line), 40), ...some.map((k) => figures(line.logs[k], 7))]),
     ...(answer.joint ? [[say("sum"), "", ...some.map((k) => figures(answer.joint[k], 7))]] : []),
     ...(answer.before ? [[say("before calibration"), "", ...some.map((k) => String(answer.before[k]))]] : []),
     [say("probability"), "", ...some.map((k) => String(answer.posterior[k]))],
@@ -145,7 +172,7 @@ function Numbers({ app, lines }) {
 }
 
 function Why({ app }) {
-  return html`${app.mistake ? html`<${Notice}>${app.mistake}<//>` : null}<${Arithmetic} app=${app} />`;
+  return html`${app.mistake ? html`<${Notice}>${heard(app.mistake)}<//>` : null}<${Arithmetic} app=${app} />`;
 }
 
 export const view = { id: "answer", title: "Why this answer", missing: () => null, component: Why };

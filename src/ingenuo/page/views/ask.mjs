@@ -5,6 +5,7 @@ import { say } from "../language.mjs";
 import { Odds, figures, shortened, whole } from "../charts.mjs";
 import { Button, Choice, Combobox, Icon, NumberField, Radios, Slider, Stepper, TextField, memo } from "../controls.mjs";
 import { command, python, spell } from "../state.mjs";
+import { heard } from "./answer.mjs";
 
 const CHIPS = 7; // values up to which a category is a group of chips
 const CHIP_LETTERS = 90; // that they may have together
@@ -51,7 +52,7 @@ function effects(app) {
     if (factor.logs) {
       const each = factor.logs[a] === factor.logs[b] ? 0 : factor.logs[a] - factor.logs[b];
       adds.set(place, (adds.get(place) ?? 0) + each);
-    } else if (factor.note && factor.of === null && app.row[app.model.columns[place].name] !== undefined) notes.set(place, factor.note);
+    } else if (factor.note && factor.of === null && app.row[app.model.columns[place].name] !== undefined) notes.set(place, heard(factor.note));
   }
   return { adds, notes };
 }
