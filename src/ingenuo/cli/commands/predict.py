@@ -18,9 +18,12 @@ _DIGITS = 6  # of numbers in text
 
 @options.command(
     "predict",
-    MODEL,
+    click.argument("model", metavar="MODEL", required=False, type=click.Path()),
     click.argument("files", nargs=-1, metavar="[FILE]...", type=click.Path()),
     ROW,
+    option("--server URL", "The server that answers (`ingenuo serve`), instead of a MODEL."),
+    option("--token-file FILE", "What holds the token for it  [$INGENUO_TOKEN]", type=click.Path()),
+    option("--insecure", "Send the token over http to another machine."),
     option("-o --output FILE", "Where to write the rows  [standard output]"),
     option(f"--to {FORMATS}", "What to write  [by the name of the output, else csv]"),
     option("--all", "The probability of every class (quantiles of a regressor).", "all_classes"),
@@ -46,7 +49,9 @@ _DIGITS = 6  # of numbers in text
     ),
     READING,
 )
-def predict(model: str, files: tuple[str, ...], row: str | None, output: str | None, only: bool, **given: Any) -> None:
+def predict(
+    model: str | None, files: tuple[str, ...], row: str | None, output: str | None, only: bool, **given: Any
+) -> None:
     """Append the most probable class and its probability to each row of FILEs, or to the one of --row.
 
     Rows are read, answered and written a part at a time, each value as it was read. Columns that the model does not
@@ -58,15 +63,38 @@ def predict(model: str, files: tuple[str, ...], row: str | None, output: str | N
     ingenuo predict tennis.ingenuo --row 'Outlook=Sunny, Wind=Strong'
     cat new.csv | ingenuo predict mail.ingenuo - --to jsonl
     ingenuo predict mail.ingenuo 'SELECT * FROM new' --database sqlite:///mail.db --into answers
+    ingenuo predict --server https://models.example.org/v1/models/mail new.csv -o answers.csv
     """
+    if given["server"] is not None:  # there is no MODEL, and what stands first is a FILE
+        model, files = None, (*([] if model is None else [model]), *files)
+    elif model is None:
+        raise click.UsageError("Missing argument 'MODEL'; or give the --server that answers.")
     if bool(files) == (row is not None):
         raise click.UsageError("give FILEs, or one row by --row")
     if given["language"] != "en" and not given["reasons"]:
         raise click.UsageError("--language is that of the --reasons; give that too")
+    _check_server(given)
     _check_into(row, output, given)
-    options.check_writable(output, [*files, model])
-    options.check_inputs(model, files=files, given=given)
-    answer(options.load(model, answers=True), files, row, output, only, given)
+    options.check_writable(output, [*files, *([] if model is None else [model])])
+    options.check_inputs(model, given["token_file"], files=files, given=given)
+    found = _served(given) if model is None else options.load(model, answers=True)
+    answer(found, files, row, output, only, given)
+
+
+def _served(given: dict[str, Any]) -> Any:
+    """The model that a server answers by."""
+    if given["reasons"]:
+        raise click.UsageError("--reasons are found where the model is: give its file, or ask the server's /v1/explain")
+    from ingenuo.cli.work.client import ServedModel, token_of
+
+    return ServedModel(given["server"], token_of(given["token_file"]), insecure=given["insecure"])
+
+
+def _check_server(given: dict[str, Any]) -> None:
+    """Refuse what is of a server only, where there is none."""
+    for name in ("token_file", "insecure"):
+        if given[name] and given["server"] is None:
+            raise click.UsageError(f"--{name.replace('_', '-')} is of the --server; give that too")
 
 
 def _check_into(row: str | None, output: str | None, given: dict[str, Any]) -> None:
