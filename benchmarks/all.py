@@ -30,7 +30,7 @@ from benchmarks.report import MORE_IS_BETTER
 QUICK: Mapping[str, tuple[int, int, float]] = {
     "start": (1000, 3, 2.0),
     "tables": (100_000, 3, 2.0),
-    "text": (3000, 3, 2.0),
+    "text": (2000, 2, 2.0),
     "cli": (100_000, 2, 1.0),
     "linear": (50_000, 2, 2.0),
     "trust": (2000, 2, 2.0),
@@ -129,17 +129,24 @@ def ratio(result: Mapping[str, Any]) -> str:
     return f"{result['ratio']:.3g}×" if result["peer"] else "–"
 
 
+def ratio_of_cpu(result: Mapping[str, Any]) -> str:
+    """How many times as many seconds of the processor the peer takes, all threads together."""
+    cpu = result.get("cpu")
+    return f"{cpu[0] / max(cpu[1], 1e-9):.3g}×" if cpu else ""
+
+
 def table(run: Run) -> str:
     """A suite as Markdown: its size, a line for each case, who wins, and what is missing."""
     measured = [each for each in run.results if SKIPPED not in each]
     lines = [f"`python -m benchmarks {run.suite} --rows {run.rows} --repeat {run.repeat}`: {about()}", ""]
     if measured:
-        lines += ["| case | peer | ours | ratio | answers differ by |", "|---|---:|---:|---:|---:|"]
+        lines += ["| case | peer | ours | ratio | of CPU | answers differ by |", "|---|---:|---:|---:|---:|---:|"]
     for each in measured:
         unit, differs = each["unit"], each["difference"]
         shown = "" if differs is None else f"{differs:.0e}" if differs else "0"
         wrong = " WRONG" if each["agrees"] is False else ""
-        cells = [each["name"], f"{each['peer']:.4g} {unit}", f"{each['ours']:.4g} {unit}", ratio(each), shown + wrong]
+        cells = [each["name"], f"{each['peer']:.4g} {unit}", f"{each['ours']:.4g} {unit}", ratio(each)]
+        cells += [ratio_of_cpu(each), shown + wrong]
         lines.append(f"| {' | '.join(cells)} |")
     compared = [each for each in measured if each["peer"]]
     lost = [each["name"] for each in compared if not better(each)]
@@ -155,11 +162,17 @@ def table(run: Run) -> str:
 
 def speed(compared: Sequence[Mapping[str, Any]]) -> str:
     """The typical ratio of what was timed."""
-    ratios = [each["ratio"] for each in compared if each["unit"] == "s" and each["ratio"] > 0]
-    if len(ratios) < 2:
+    timed = [each for each in compared if each["unit"] == "s" and each["ratio"] > 0]
+    if len(timed) < 2:
         return ""
-    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-    return f"; the geometric mean of the ratios of seconds is {mean:.2g}×"
+    said = f"; the geometric mean of the ratios of seconds is {geometric([each['ratio'] for each in timed]):.2g}×"
+    spent = [each["cpu"][0] / max(each["cpu"][1], 1e-9) for each in timed if each.get("cpu") and each["cpu"][0]]
+    return f"{said}, of those of the processor {geometric(spent):.2g}×" if len(spent) == len(timed) else said
+
+
+def geometric(ratios: Sequence[float]) -> float:
+    """The geometric mean."""
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
 
 
 def of_page(rows: int) -> str:

@@ -56,7 +56,9 @@ class Race:
         theirs, own, their_result, our_result = alternate(duel.peer, duel.ours, repeat)
         difference, remark = duel.outcome(their_result, our_result)
         note = _timings(theirs, own) + remark
-        return Result(self.name, "s", theirs.best, own.best, self.bar, difference, self.tolerance, note)
+        return Result(
+            self.name, "s", theirs.best, own.best, self.bar, difference, self.tolerance, note, (theirs.cpu, own.cpu)
+        )
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,9 @@ class Pace:
         difference, remark = duel.outcome(their_result, our_result)
         peer, ours = (amount / max(side.best, 1e-9) for amount, side in zip(duel.amounts, (theirs, own)))
         note = _timings(theirs, own) + remark
-        return Result(self.name, self.unit, peer, ours, self.bar, difference, self.tolerance, note)
+        return Result(
+            self.name, self.unit, peer, ours, self.bar, difference, self.tolerance, note, (theirs.cpu, own.cpu)
+        )
 
 
 def _timings(theirs: Timing, own: Timing) -> str:

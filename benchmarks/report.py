@@ -58,6 +58,7 @@ class Result:
     difference: float | None = None
     tolerance: float = 0.0
     note: str = ""
+    cpu: tuple[float, float] | None = None  # seconds of all threads together, the peer's and ours
 
     @property
     def ratio(self) -> float:

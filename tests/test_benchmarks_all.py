@@ -1,4 +1,4 @@
-"""The one command of all benchmarks: each suite in a process of its own, what is missing is said, the page is written."""
+"""The command of all benchmarks: a process for each suite, what is missing is said, the page is written."""
 
 from __future__ import annotations
 
@@ -63,15 +63,15 @@ def test_a_case_that_fails_costs_itself_alone(
 def test_the_table_has_the_ratios_and_where_the_peer_is_better() -> None:
     page = every.table(
         run_of(
-            result("fast", 2.0, 0.5, difference=0.0, agrees=True),
+            result("fast", 2.0, 0.5, difference=0.0, agrees=True, cpu=[2.0, 1.0]),
             result("slow", 1.0, 2.0),
             result("rate", 10.0, 20.0, "MB/s"),
             result("right", 90.0, 89.5, "%"),
         )
     )
-    assert "| fast | 2 s | 0.5 s | 4× | 0 |" in page
-    assert "| slow | 1 s | 2 s | 0.5× |  |" in page
-    assert "| right | 90 % | 89.5 % | -0.50 |  |" in page
+    assert "| fast | 2 s | 0.5 s | 4× | 2× | 0 |" in page
+    assert "| slow | 1 s | 2 s | 0.5× |  |  |" in page
+    assert "| right | 90 % | 89.5 % | -0.50 |  |  |" in page
     assert "Ours is as good or better in 2 of 4; the geometric mean of the ratios of seconds is 1.4×." in page
     assert "The peer is better in: slow; right." in page
     assert "`python -m benchmarks tables --rows 1000 --repeat 2`: Run of " in page
@@ -104,7 +104,7 @@ def test_the_page_has_a_place_for_every_suite(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(every, "of_page", lambda rows: f"{rows} rows of the page")
     assert main(["all", "--quick", "--write", str(page)]) == 0
     text = page.read_text(encoding="utf-8")
-    assert text.count("| fast | 2 s | 0.5 s | 4× |  |") == len(SUITES) == len(asked)
+    assert text.count("| fast | 2 s | 0.5 s | 4× |  |  |") == len(SUITES) == len(asked)
     assert "100000 rows of the page" in text
     # The tables of `quality`, which takes hours, are as they were.
     old = PAGE.read_text(encoding="utf-8")

@@ -18,7 +18,8 @@ def complete(text: str) -> str:
     """
     parts: list[str] = []
     section = ""  # the heading that a paragraph stands under
-    for paragraph in re.split(r"\n{2,}", text.replace("::\n\n    ", ":\n\n    ").removeprefix("::\n\n").strip("\n")):
+    text = re.sub(r"^::\n\n(?=    )", "", text, flags=re.MULTILINE).replace("::\n\n    ", ":\n\n    ")
+    for paragraph in re.split(r"\n{2,}", text.strip("\n")):
         if _HEADING.match("\n".join(paragraph.split("\n")[:2])):
             section = paragraph.partition("\n")[0]
         elif paragraph.startswith(">>>") and section != "Examples":

@@ -18,12 +18,13 @@ import re
 import tempfile
 import warnings
 from collections.abc import Iterator
-from html import escape
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
 import notebooks
 import reference
+from latex2mathml.converter import convert
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -31,6 +32,7 @@ from mkdocs.structure.pages import Page
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PIECE = re.compile(r"^```python\n(.*?)^```$|^<!-- (page\(.*?\)) -->$", re.MULTILINE | re.DOTALL)
+FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
 HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
 # What is outside `docs` and has a place in the site.
 OUTSIDE = {"../README.md": "index.md", "../CHANGELOG.md": "changelog.md"}
@@ -121,6 +123,15 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         markdown = re.sub(r"^!\[.*?\]\(pictures/page.png\)$", HOME, markdown, flags=re.MULTILINE)
         page.meta["hide"] = ["navigation", "toc"]
     return embed(markdown, page.file.src_uri) if "<!-- page(" in markdown else markdown
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Turn formulas into MathML, which browsers show by themselves."""
+
+    def formula(found: re.Match[str]) -> str:
+        return str(convert(unescape(found[2]).strip(), display="block" if found[1] == "div" else "inline"))
+
+    return FORMULA.sub(formula, html)
 
 
 def on_post_build(config: MkDocsConfig) -> None:

@@ -44,7 +44,7 @@ def to_markdown(path: Path) -> Made:
     for cell in cells(path):
         text = joined(cell["source"]).strip("\n")
         if cell["cell_type"] == "markdown":
-            parts.append(text)
+            parts.append(with_formulas(text))
         elif cell["cell_type"] == "code" and text:
             parts.append(f"```python\n{text}\n```")
             for output in cell["outputs"]:
@@ -52,6 +52,12 @@ def to_markdown(path: Path) -> Made:
     parts.append(f"[The notebook itself]({path.name})")
     made.text = "\n\n".join(parts) + "\n"
     return made
+
+
+def with_formulas(text: str) -> str:
+    """Formulas between dollars, as notebooks have them, between the marks that the site's pages have."""
+    text = re.sub(r"\$\$(.+?)\$\$", r"\\[\1\\]", text, flags=re.DOTALL)
+    return re.sub(r"\$(\S|\S[^$\n]*?\S)\$", r"\\(\1\\)", text)
 
 
 def shown(output: Any, name: str, pictures: dict[str, bytes]) -> Iterator[str]:

@@ -138,7 +138,8 @@ def module(title: str, modules: dict[str, str]) -> Iterator[str]:
         for member in members.split():
             yield f"::: {name}.{member}\n    options:\n      heading_level: 2\n"
         if not members:
-            yield f"::: {name}\n    options:\n      heading_level: 2\n      show_root_heading: false\n"
+            options = "heading_level: 2\n      show_root_heading: false\n      inherited_members: false"
+            yield f"::: {name}\n    options:\n      {options}\n"
 
 
 # Commands.
