@@ -366,15 +366,19 @@ def test_forgetting_what_was_never_learned_changes_nothing(folder: Path) -> None
     assert "m.ingenuo" not in refused("forget", "m.ingenuo", "others.csv")
 
 
-def test_a_calibrated_model_is_calibrated_again(folder: Path) -> None:
+def test_a_calibrated_model_says_how_far_behind_it_is(folder: Path) -> None:
     done("train", *PLAIN, "people.csv", "--target", "outcome", "-o", "m.ingenuo", "--calibrate", "temperature")
     people(n=60, seed=3).to_csv("more.csv", index=False)
-    assert "calibrated again by these rows" in done("update", "m.ingenuo", "more.csv").stderr
+    said = done("update", "m.ingenuo", "more.csv").stderr
+    assert said.count("60 rows behind what the model has learned; calibrate it again") == 1
+    assert "update or forget with --calibrate-with FILE" in said
     done("predict", "m.ingenuo", "more.csv")
-    assert "has to be calibrated again" in done("forget", "m.ingenuo", "more.csv").stderr
-    assert "update or forget with --calibrate-with FILE" in refused("predict", "m.ingenuo", "more.csv")
-    done("update", "m.ingenuo", "more.csv", "--calibrate-with", "people.csv")
-    done("predict", "m.ingenuo", "more.csv")
+    assert "its calibration 60 rows behind" in done("inspect", "m.ingenuo").stdout
+    assert "120 rows behind" in done("forget", "m.ingenuo", "more.csv").stderr
+    said = done("update", "m.ingenuo", "more.csv", "--calibrate-with", "people.csv").stderr
+    assert "calibrated again by people.csv" in said
+    assert "behind" not in said
+    assert "behind" not in done("inspect", "m.ingenuo").stdout
 
 
 def test_models_of_different_kinds_do_not_merge(folder: Path) -> None:

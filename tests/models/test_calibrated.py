@@ -1,10 +1,11 @@
-"""A calibrated model: repaired by its own rows, each left out; never silently out of date; whole in a file."""
+"""A calibrated model: repaired by its own rows, each left out; kept when it learns; whole in a file."""
 
 from __future__ import annotations
 
 import copy
 import pickle
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,11 @@ from tests.real_texts import labelled
 
 import ingenuo as ing
 from ingenuo import store
-from ingenuo.errors import InputError, KindError, ModelFileError, StaleCalibrationError
+from ingenuo.errors import InputError, KindError, ModelFileError, StaleCalibrationError, StaleCalibrationWarning
 from ingenuo.models import calibration
 from ingenuo.models.calibration import fit
 from ingenuo.tally import container
+from ingenuo.tally.labels import find, labels_of
 
 KINDS = ("auto", *calibration.KINDS)
 FLOWERS, SPECIES = load_iris(return_X_y=True)
@@ -146,17 +148,81 @@ QUESTIONS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("kind", ["auto", "platt"])
+BEHIND = {
+    "partial_fit": 10,
+    "partial_fit of a new class": 2,
+    "forget": 10,
+    "merge": 20,
+    "merge with one calibrated": 50,
+}
+
+
+@pytest.mark.parametrize("kind", ["auto", "platt", "isotonic"])
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_calibration_of_another_tally_is_never_used(change: str, kind: str) -> None:
+def test_a_model_that_learns_answers_on_and_says_how_far_its_calibration_is_behind(change: str, kind: str) -> None:
     model = ing.NaiveBayes(calibration=kind).fit(X, Y)
-    changed = CHANGES[change](model)
-    model = model if changed is None else changed
+    before = model.calibrator_
+    assert model.calibration_behind_ == 0
+    with pytest.warns(StaleCalibrationWarning, match=f"{BEHIND[change]} rows behind .*recalibrate"):
+        CHANGES[change](model)
+    assert model.calibration_behind_ == BEHIND[change]
     for ask in QUESTIONS.values():
-        with pytest.raises(StaleCalibrationError, match=r"recalibrate\(X, y\).*set_params\(calibration=None\)"):
-            ask(model)
-    assert not hasattr(model, "calibrator_")
-    assert not hasattr(model, "calibration_")
+        ask(model)
+    assert f"{BEHIND[change]} rows were learned, forgotten or merged since" in str(model.explain(X[0]))
+    if "new class" not in change:
+        assert model.calibrator_ is before
+    plain = copy.copy(model).set_params(calibration=None)
+    np.testing.assert_array_equal(model.predict_log_proba(X), model.calibrator_.apply(plain.predict_log_proba(X)))
+
+
+def test_it_warns_once() -> None:
+    model = ing.NaiveBayes(calibration="platt").fit(X, Y)
+    with pytest.warns(StaleCalibrationWarning):
+        model.partial_fit(X[:1], Y[:1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.partial_fit(X[:3], Y[:3]).forget(X[:1], Y[:1])
+        assert model.calibration_behind_ == 5
+        assert model.recalibrate(X, Y).calibration_behind_ == 0
+        assert ing.NaiveBayes().fit(X, Y).partial_fit(X[:3], Y[:3]).calibration_behind_ == 0
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("kind", ["temperature", "platt", "isotonic"])
+def test_what_is_known_of_a_class_is_kept_while_others_come_and_go(kind: str) -> None:
+    model = ing.NaiveBayes(calibration=kind).fit(FLOWERS, NAMES)
+    whole, before = model.predict_proba(FLOWERS), model.calibrator_
+    model.partial_fit(FLOWERS[:4], ["new"] * 4)
+    four = model.predict_proba(FLOWERS)
+    assert four.shape == (150, 4)
+    np.testing.assert_allclose(four.sum(axis=1), 1, rtol=1e-12)
+    places = find(labels_of(model.classes_), labels_of(np.unique(NAMES)))
+    shifts = model.calibrator_.shifts
+    np.testing.assert_allclose(shifts[places], before.shifts)
+    np.testing.assert_allclose(shifts.sum() - shifts[places].sum(), before.shifts.mean(), atol=1e-12)
+    model.forget(FLOWERS[:4], ["new"] * 4)
+    assert np.array_equal(model.predict_proba(FLOWERS), whole)
+    virginica = NAMES == "virginica"
+    model.forget(FLOWERS[virginica], NAMES[virginica])
+    two = model.predict_proba(FLOWERS)
+    assert two.shape == (150, 2)
+    assert model.score(FLOWERS[~virginica], NAMES[~virginica]) > 0.95
+    model.partial_fit(FLOWERS[virginica], NAMES[virginica])
+    assert np.array_equal(model.predict_proba(FLOWERS), whole)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_new_class_keeps_its_probability_where_the_calibrator_changes_nothing() -> None:
+    model = ing.NaiveBayes(calibration="none").fit(FLOWERS, NAMES).partial_fit(FLOWERS[:4], ["new"] * 4)
+    plain = copy.copy(model).set_params(calibration=None)
+    np.testing.assert_allclose(model.predict_proba(FLOWERS), plain.predict_proba(FLOWERS), rtol=1e-12, atol=1e-300)
+
+
+def test_a_curve_of_a_new_class_changes_nothing() -> None:
+    z = np.log(np.array([[0.2, 0.8], [0.7, 0.3], [1e-9, 1 - 1e-9]]))
+    isotonic = calibration.Calibrator("isotonic", 1.0, np.zeros(1))
+    found = np.exp(isotonic.over(np.array([-1, -1]), np.zeros(2)).apply(z))
+    np.testing.assert_allclose(found, np.exp(z), rtol=2e-3)
 
 
 def test_learning_again_with_recalibrate_is_fitting_all_at_once() -> None:
@@ -323,12 +389,27 @@ def test_fitting_twice_gives_the_same() -> None:
 # Files.
 
 
-def test_a_stale_model_comes_back_stale(tmp_path: Path) -> None:
-    ing.save(ing.NaiveBayes(calibration="platt").fit(X, Y).partial_fit(X[:5], Y[:5]), tmp_path / "model")
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("kind", ["temperature", "platt", "isotonic"])
+def test_a_model_that_is_behind_comes_back_so_and_knows_the_classes_it_was_calibrated_for(
+    kind: str, tmp_path: Path
+) -> None:
+    model = ing.NaiveBayes(calibration=kind).fit(FLOWERS, NAMES).partial_fit(FLOWERS[:4], ["new"] * 4)
+    model.forget(FLOWERS[:50], NAMES[:50])
+    ing.save(model, tmp_path / "model")
     again = ing.load(tmp_path / "model")
-    with pytest.raises(StaleCalibrationError):
-        again.predict(X)
-    again.recalibrate(X, Y).predict(X)
+    assert again.calibration_behind_ == model.calibration_behind_ == 54
+    assert np.array_equal(again.predict_proba(FLOWERS), model.predict_proba(FLOWERS))
+    for each in (model, again):
+        each.partial_fit(FLOWERS[:50], NAMES[:50])
+    assert np.array_equal(again.predict_proba(FLOWERS), model.predict_proba(FLOWERS))
+
+
+def test_a_model_that_was_never_calibrated_as_it_is_asked_to_says_so() -> None:
+    model = ing.NaiveBayes().fit(X, Y).set_params(calibration="platt")
+    with pytest.raises(StaleCalibrationError, match=r"never calibrated so; call recalibrate\(X, y\).*calibration=None"):
+        model.predict(X)
+    assert model.recalibrate(X, Y).calibration_behind_ == 0
 
 
 def forged(model: Any, change: Any) -> bytes:

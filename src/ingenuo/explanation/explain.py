@@ -202,9 +202,11 @@ def inspect(model: Any, about: Mapping[str, Any] | None = None, top: int = 10) -
         parts.append(f"{len(columns)} column{'s' if len(columns) > 1 else ''}")
     elif hasattr(model, "vocabulary_"):
         parts.append(f"{len(set(model.vocabulary_) - _NO_WORDS):,} different words")
+    if behind := getattr(model, "calibration_behind_", 0):
+        parts.append(f"its calibration {behind:,} row{'s' if behind > 1 else ''} behind")
     target = getattr(model, "_target", None)
     named = f"; the {'class' if classes else 'target'} is {target!r}" if target else ""
-    data, text = {"rows": rows}, ""
+    data, text = {"rows": rows} | ({"calibration_behind": behind} if behind else {}), ""
     if stopped := stopped_words(model.tally_, model.schema_):
         data["stop words"] = stopped
     if hasattr(model, "network_"):  # an average of networks has none of its own

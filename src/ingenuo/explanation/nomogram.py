@@ -332,7 +332,7 @@ def _calibration(model: Any, yes: int, no: int, n_classes: int) -> tuple[Callabl
         logs = calibrator.apply(scores, None if scale is None else np.zeros(len(odds)))
         return np.asarray(expit(logs[:, yes] - logs[:, no]))
 
-    return repaired, say("Calibrated: {how}.", how=calibrator.describe())
+    return repaired, say("Calibrated: {how}.", how=model._describe_calibration())
 
 
 def _figure(points: float) -> str:

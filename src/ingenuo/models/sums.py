@@ -64,16 +64,28 @@ class LearnsSums:
         """Count from here on."""
         self.__dict__.pop("_behind", None)
 
+    def calibration_remark(self) -> StaleCalibrationWarning | None:
+        """How far the calibration is behind, and what to do; None where it is not."""
+        behind = self.calibration_behind_
+        if not behind:
+            return None
+        return (
+            StaleCalibrationWarning(
+                f"the calibration is kept, and is {behind:,} row{'s' if behind > 1 else ''} behind what the model has "
+                f"learned; {self._how_to_calibrate}"
+            )
+            .typed_as("recalibrate(X, y)", "update or forget with --calibrate-with FILE")
+            .typed_as(
+                "find the weights of the vote again by rows that are new to it: reweigh(X, y)",
+                "train it again to find the weights of the vote anew",
+            )
+        )
+
     @contextmanager
     def _warn_behind(self) -> Iterator[None]:
         """Warn, once, of a model that was calibrated and learns, forgets or merges."""
         before = self.calibration_behind_
         yield
-        if self.calibration_behind_ and not before:
-            warnings.warn(
-                StaleCalibrationWarning(
-                    f"the calibration is kept, and is {self.calibration_behind_:,} rows behind what the model has "
-                    f"learned; {self._how_to_calibrate}"
-                ),
-                stacklevel=4,
-            )
+        remark = self.calibration_remark()
+        if remark is not None and not before:
+            warnings.warn(remark, stacklevel=4)

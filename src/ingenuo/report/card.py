@@ -133,6 +133,7 @@ def card(
         steps=history_of(known),
         calibration=getattr(model, "calibration", None),
         calibrates=hasattr(model, "calibration"),
+        behind=getattr(model, "calibration_behind_", 0),
         audits=audits_of(audit),
         limits=[limits] if isinstance(limits, str) else limits or (),
         families=set() if schema is None else {tuple(FAMILIES)[code] for code in schema.families},

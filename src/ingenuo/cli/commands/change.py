@@ -24,7 +24,7 @@ def _changing(again: str) -> tuple[Decorator, ...]:
     )
 
 
-@options.command("update", _changing("Learned rows to calibrate by again  [those that are new]"))
+@options.command("update", _changing("Rows that it has learned then, to calibrate by again."))
 def update(**given: object) -> None:
     """Add the rows of FILEs to those that MODEL knows; the result is the same as learning all at once.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -20,9 +21,10 @@ from ingenuo.cli.work.train import (
     sources,
     texts_of,
 )
-from ingenuo.errors import ForgetError, InputError, KindError, MergeError
+from ingenuo.errors import ForgetError, InputError, KindError, MergeError, StaleCalibrationWarning
 from ingenuo.models.language import LanguageModel
 from ingenuo.models.model import freeze
+from ingenuo.models.sums import LearnsSums
 from ingenuo.show.format import listed
 from ingenuo.tally.fingerprints import NAME as FINGERPRINTS
 from ingenuo.tally.tally import Tally
@@ -53,11 +55,10 @@ def change(
     calibrate_with: Any = None,
     force: bool = False,
 ) -> Done:
-    """Learn rows ("update") or forget them ("forget"), and calibrate again where the model is calibrated.
+    """Learn rows ("update") or forget them ("forget"), and calibrate again by rows that are given.
 
-    The model is changed, or stays as it was where this raises. It is calibrated by the rows of an update unless others,
-    which it has learned, are given. Files that the model has not learned are forgotten by force only, unless it knows
-    each of its rows.
+    The model is changed, or stays as it was where this raises. Files that the model has not learned are forgotten
+    by force only, unless it knows each of its rows.
     """
     before, learns, files = n_learned(model), what == "update", sources(rows)
     learned = [*about.get("sources", []), *files] if learns else _without_files(about, files)
@@ -67,10 +68,12 @@ def change(
             "were learned: give --force if they were; a model of `train --fingerprints` knows each of its rows"
         )
     learn, classes = model.partial_fit if learns else model.forget, _classes(model)
-    if isinstance(model, LanguageModel):
-        learn(texts_of(rows))
-    else:
-        learn(rows, rows.target, sample_weight=weight)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StaleCalibrationWarning)  # a note says it
+        if isinstance(model, LanguageModel):
+            learn(texts_of(rows))
+        else:
+            learn(rows, rows.target, sample_weight=weight)
     after = n_learned(model)
     moved = None if before is None or after is None else abs(after - before)
     if moved == 0:
@@ -87,22 +90,22 @@ def change(
     ):
         if strange:
             notes.append(f"{said}: class {listed([repr(label) for label in strange])}")
-    if getattr(model, "calibration", None) is not None:
-        again = calibrate_with if calibrate_with is not None else rows if learns else None
-        if again is None:
-            notes.append(
-                "the model is calibrated, and has to be calibrated again before it answers: give rows that it still "
-                "knows (--calibrate-with FILE)"
-            )
-        else:
-            model.recalibrate(again.table(), again.target)
-            notes.append("calibrated again by " + ("these rows" if again is rows else ", ".join(map(str, again.paths))))
+    if calibrate_with is not None:
+        model.calibrate_again(calibrate_with.table(), calibrate_with.target)
+        notes.append(f"calibrated again by {', '.join(map(str, calibrate_with.paths))}")
+    notes += _behind(model)
     kept = {key: value for key, value in about.items() if key != "evaluation"}  # which was of another model
     if learned is not None:
         kept["sources"] = learned
     forced = {"forced": True} if learned is None else {}
     history = [*about.get("history", []), event(what, files, moved) | forced]
     return Done(model, notes, {**kept, **rows_known(after), "history": history})
+
+
+def _behind(model: Any) -> list[str]:
+    """A note on a calibration that is behind what the model has learned."""
+    remark = model.calibration_remark() if isinstance(model, LearnsSums) else None
+    return [] if remark is None else [remark.in_command()]
 
 
 def _classes(model: Any) -> list[Any]:
@@ -138,18 +141,16 @@ def merge(models: Sequence[tuple[str, Any, Mapping[str, Any]]], minimum: int | N
         if differing := _differing_settings(model, other):
             notes.append(f"{first} and {name} differ in {differing}; the sum is as {first} has it")
         try:
-            model = _add(model, other)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", StaleCalibrationWarning)  # a note says it
+                model = _add(model, other)
         except InputError as error:
             raise type(error)(f"{first} and {name}: {error}") from None
     paths = [os.path.realpath(name) for name, _, _ in models]
     for place, (name, _, _) in enumerate(models):
         if paths[place] in paths[:place]:
             notes.append(f"{name} is given more than once, and its rows count as often")
-    if getattr(model, "calibration", None) is not None:
-        notes.append(
-            "the models are calibrated, and their sum has to be calibrated again before it answers: update it, or give "
-            "rows that it knows"
-        )
+    notes += _behind(model)
     rows = n_learned(model)
     if rows is not None and others:
         what = "tallies" if isinstance(model, Tally) else "models"
