@@ -22,6 +22,8 @@ from ingenuo.serve.http import HTML, Answer, Application, Bodies, Guard, Refused
 from ingenuo.serve.invocations import answer_invocation, read_invocation
 from ingenuo.serve.logs import Log, place_of
 from ingenuo.serve.models import Served, Version, count_rows
+from ingenuo.serve.openapi import openapi
+from ingenuo.sheet.changes import changes
 from ingenuo.show.format import plain, shortened
 
 R = TypeVar("R")
@@ -74,7 +76,7 @@ class Service(Application):
         self.watched: dict[str, Any] = {}  # the tallies of versions that no longer answer
         self.others: Callable[[], Iterable[Any]] = tuple  # the counters of other processes
         self._buckets: dict[int, tuple[float, float]] = {}
-        self._thread = ThreadPoolExecutor(1, "answer")
+        self._thread, self._beside = ThreadPoolExecutor(1, "answer"), ThreadPoolExecutor(1, "explain")
         self.guard = guard
         super().__init__(self._addresses(), guard)
 
@@ -323,12 +325,10 @@ class Service(Application):
                 return Answer(bodies.each_line(found), NDJSON.encode())
             return Answer.of({"model": served.name, "version": version.version, "explanations": found})
 
-        return await self.work(explain)
+        return await self.work(explain, self._beside)
 
     async def change(self, served: Served, request: Request) -> Answer:
         """What would change the answers to some rows."""
-        from ingenuo.explanation.changes import changes
-
         body = await self.bodies.read(request)
         version = await self._begin(served, request)
 
@@ -338,17 +338,15 @@ class Service(Application):
             if rows.few is None:
                 raise Refused(413, f"there are {rows.n:,} rows, and {CHANGED} are looked at at a time")
             target = None if said.get("target") is None else version.columns.label(said["target"])
-            found = [
-                plain(
-                    changes(version.model, row, target=target, locked=said.get("locked", ()), most=said.get("most", 8))
-                )
-                for row in rows.few
-            ]
+            locked, most = said.get("locked", []), said.get("most", 8)
+            if not isinstance(locked, list):
+                raise InputError('"locked" must be a list of names of columns')
+            found = [plain(changes(version.asked_by, row, target, locked=locked, most=most)) for row in rows.few]
             request.rows = rows.n
             self.metrics.rows["change", served.name] += rows.n
             return Answer.of({"model": served.name, "version": version.version, "changes": found})
 
-        return await self.work(search)
+        return await self.work(search, self._beside)
 
     async def learn(self, served: Served, verb: str, request: Request) -> Answer:
         """Learn rows, forget them, or calibrate by them."""
@@ -408,8 +406,6 @@ class Service(Application):
 
     async def openapi(self, served: Served, request: Request) -> Answer:
         """What can be asked, as OpenAPI has it."""
-        from ingenuo.serve.openapi import openapi
-
         version = await self._begin(served, request)
         return Answer.of(
             openapi(served.name, version, learns=self.changes is not None, secured=bool(self.guard.tokens))

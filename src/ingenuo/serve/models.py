@@ -21,6 +21,7 @@ from ingenuo.errors import InputError, KindError
 from ingenuo.networks.files import is_network_file
 from ingenuo.serve.bodies import Columns, Rows
 from ingenuo.sheet import Sheet, sheet
+from ingenuo.sheet.effects import Asked, asked
 from ingenuo.sheet.score import Score, scorer
 from ingenuo.show.format import plain
 
@@ -70,6 +71,11 @@ class Version:
     def sheet(self) -> Sheet:
         """The sheet; raises where there is none."""
         return sheet(self.model)
+
+    @cached_property
+    def asked_by(self) -> Asked:
+        """The model as what would change its answers is looked for."""
+        return asked(self.model, self.sheet, self.score)
 
     @cached_property
     def page(self) -> bytes:
