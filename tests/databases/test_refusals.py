@@ -36,6 +36,9 @@ def said(*arguments: str) -> str:
     return lines[0].removeprefix("Error: ")
 
 
+SPECIAL = "/ # ? @"
+
+
 @pytest.mark.parametrize(
     ("url", "sentence"),
     [
@@ -43,8 +46,12 @@ def said(*arguments: str) -> str:
         ("host=/tmp password=hidden", "this is no URL of a database; give postgresql://USER@HOST/NAME"),
         ("$NOT_SET", "the URL of the database names $NOT_SET, and the environment has no NOT_SET; set it"),
         ("postgresql://ana:$NOT_SET@host/shop", "names $NOT_SET, and the environment has no NOT_SET"),
-        ("postgresql://ana:hid/den@host/shop", "has a / or # before its @; write what is special in a password as %XX"),
-        ("postgresql://ana:hid#den@host/shop", "has a / or # before its @; write what is special in a password as %XX"),
+        *((f"postgresql://ana:hid{each}den@host/shop", f"has one of {SPECIAL} before its last @") for each in "/#?@"),
+        ("POSTGRESQL://ana:hid/den@host/shop", f"has one of {SPECIAL} before its last @"),
+        ("postgresql://ana:hidden@[::1/shop", "the URL of the database cannot be read (Invalid IPv6 URL)"),
+        ("postgresql:/ana:hidden@host/shop", "this is no URL of a database; give postgresql://USER@HOST/NAME"),
+        ("ana:hidden@host/shop", "this is no URL of a database; give postgresql://USER@HOST/NAME"),
+        ("duckdb:///shop.duckdb?password=hidden", "this is no URL of a database; give postgresql://USER@HOST/NAME"),
     ],
 )
 def test_urls_that_are_none(url: str, sentence: str) -> None:

@@ -96,19 +96,22 @@ def without_password(text: str) -> str:
     return re.sub(r"(?i)(password\s*=\s*)[^&\s'\"]+", r"\1***", text)
 
 
+_LIKE_URL = re.compile(r"=|\w\w:/|:[^/]*@")  # in the name of a file that is not there
+
+
 def locate(url: str) -> Place:
     """The database of a URL, or of the path of a file; what is not there is refused."""
     if whole := re.fullmatch(r"\$(?:\{(\w+)\}|(\w+))", url):
         url = _environment(whole[1] or whole[2])
     scheme, is_url, rest = url.partition("://")
     if is_url and scheme.lower() in ("postgresql", "postgres"):
-        return _locate_server(url)
+        return _locate_server(f"{scheme.lower()}://{rest}")
     if is_url and scheme.lower() not in ("sqlite", "duckdb"):
         raise InputError(f"there is no reading of {scheme}:// databases; give {_WHERE}, or write the rows to a file")
     # As SQLAlchemy has it: sqlite:///here.db is a file in this folder, and sqlite:////tmp/there.db is not.
     path = unquote(rest.removeprefix("/")) if is_url else url
     if not os.path.exists(path):
-        if not is_url and "=" in path:
+        if _LIKE_URL.search(path):  # which may have a password in it
             raise InputError(f"this is no URL of a database; give {_WHERE}")
         raise missing_file(path)
     kind = scheme.lower() if is_url else _kind_of_file(path)
@@ -138,12 +141,18 @@ def _locate_server(url: str) -> Place:
     """A PostgreSQL server; a password in the URL may be a $NAME of the environment."""
     if found := re.match(r"(\w+://[^:/@?#]*:)\$(?:\{(\w+)\}|(\w+))(?=@)", url):
         url = found[1] + quote(_environment(found[2] or found[3]), safe="") + url[found.end() :]
-    parts = urlsplit(url)
-    login, _, host = parts.netloc.rpartition("@")
-    if "@" in parts.path or "#" in url:
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
         raise InputError(
-            "the URL of the database has a / or # before its @; write what is special in a password as %XX, or give "
-            "the password by PGPASSWORD"
+            f"the URL of the database cannot be read ({error}); give postgresql://USER@HOST/NAME"
+        ) from None
+    login, _, host = parts.netloc.rpartition("@")
+    cut = ":" in parts.netloc and "@" in parts.query and "=" not in parts.query.partition("@")[0]  # ana:pass?word@host
+    if "@" in login + parts.path or "#" in url or cut:
+        raise InputError(
+            "the URL of the database has one of / # ? @ before its last @; write what is special in a password as %XX, "
+            "or give the password by PGPASSWORD"
         )
     user, _, password = login.partition(":")
     asked = dict(parse_qsl(parts.query))
