@@ -101,6 +101,7 @@ RUNS = [
     "export m.ingenuo -o pageESC.html --rows FILE",
     "export m.ingenuo -o noneESC.foo",
     "open noneESC.ingenuo --no-browser",
+    "serve noneESC.ingenuo",
 ]
 
 
