@@ -58,6 +58,22 @@ def data_of(text: str) -> Any:
 # export
 
 
+def test_a_page_speaks_the_language_that_is_asked_for(folder: Path) -> None:
+    done("export", "model.ingenuo", "-o", "page.html", "--rows", "test.csv", "--language", "it")
+    text = Path("page.html").read_text(encoding="utf-8")
+    assert '<html lang="it">' in text
+    data = data_of(text)
+    assert (data["rows"]["note"], data["words"]["Answer"]) == ("142 righe", "Risposta")
+    done("report", "model.ingenuo", "test.csv", "-o", "report.html", "--language", "es")
+    text = Path("report.html").read_text(encoding="utf-8")
+    assert '<html lang="es">' in text
+    assert '<section id="evaluation" class="given" lang="en">' in text
+    assert data_of(text)["evaluation"]["note"] == "142 filas"
+    refused = run("export", "model.ingenuo", "-o", "model.sql", "--language", "it")
+    assert "--language is of html, and this writes sql" in refused.output
+    assert run("export", "model.ingenuo", "-o", "page.html", "--language", "de").exit_code == 2
+
+
 def test_a_page_has_no_rows_unless_they_are_given(folder: Path) -> None:
     result = done("export", "model.ingenuo", "-o", "page.html")
     page = (folder / "page.html").read_text()

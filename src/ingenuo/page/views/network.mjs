@@ -6,6 +6,7 @@
 // each state, as text: "1 0.25".
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/preact.mjs";
 import { code_of, posteriors } from "../networks.mjs";
+import { say } from "../language.mjs";
 
 // As networks/sheet.py has them, by which the boxes are laid out.
 const HEADER = 27, LINE = 20, BAR = 62, FIGURES = 46, VISIBLE = 10, HEAD = 9, MARGIN = 18;
@@ -149,7 +150,7 @@ function Arcs({ network, cut, near }) {
       const x = route[route.length - 2], y = route[route.length - 1], is_cut = cut.has(down);
       const kind = `net-arc${is_cut ? " net-cut" : ""}${near === up || near === down ? " net-near" : ""}`;
       return html`<g class=${kind} key=${`${up} ${down}`}>
-        <title>${`${nodes[up].name} → ${nodes[down].name}${bits === null ? "" : `, ${bits.toPrecision(3)} bits`}`}</title>
+        <title>${`${nodes[up].name} → ${nodes[down].name}${bits === null ? "" : `, ${say("{n} bits", { n: bits.toPrecision(3) })}`}`}</title>
         <path d=${path_of(route)} stroke-width=${wide} />
         <polygon points=${`${x - half},${y} ${x + half},${y} ${x},${y + HEAD}`} />
         ${is_cut ? html`<path class="net-gash" d=${`M${x - 7} ${y - 5}l14 -6M${x - 7} ${y - 10}l14 -6`} />` : null}
@@ -159,7 +160,7 @@ function Arcs({ network, cut, near }) {
 }
 
 function Box({ app, network, v, state, shares, before, act, focus, hover }) {
-  const { say } = app, node = network.nodes[v], [w, h] = network.layout.sizes[v], [x, y] = network.layout.centres[v];
+  const node = network.nodes[v], [w, h] = network.layout.sizes[v], [x, y] = network.layout.centres[v];
   const is_target = v === network.target, { kind, place, weights, strange } = state;
   const title = { seen: say("observed"), set: say("set: the arcs into it are cut"), soft: say("soft evidence") }[kind];
   const up = network.parents[v].map((each) => network.nodes[each].name);
@@ -200,7 +201,7 @@ function neighbour(network, v, across, down) {
 }
 
 function Chips({ app, network, question, retract }) {
-  const { say } = app, name = (v, k) => network.nodes[v].names[k], is = (v, k) => equation(network.nodes[v], k);
+  const name = (v, k) => network.nodes[v].names[k], is = (v, k) => equation(network.nodes[v], k);
   const set = new Map(question.interventions), chips = [];
   question.evidence.forEach((k, v) => k >= 0 && !set.has(v) && chips.push([v, is(v, k), "seen"]));
   question.interventions.forEach(([v, k]) => chips.push([v, `do(${is(v, k)})`, "set"]));
@@ -211,7 +212,7 @@ function Chips({ app, network, question, retract }) {
 }
 
 function Numbers({ app, network, shares, before }) {
-  const { say } = app, [open, set_open] = useState(false); // what nobody sees need not be kept up to date
+  const [open, set_open] = useState(false); // what nobody sees need not be kept up to date
   return html`<details class="quiet" onToggle=${(event) => set_open(event.currentTarget.open)}><summary>${say("The numbers")}</summary>${open ? html`<div class="scroll" tabindex="0" role="region" aria-label=${say("probabilities of all nodes")}><table class="sheet">
     <thead><tr><th scope="col">${say("node")}</th><th scope="col">${say("state")}</th><th scope="col" class="n">${say("probability")}</th><th scope="col" class="n">${say("without evidence")}</th></tr></thead>
     <tbody>${network.nodes.map((node, v) => node.names.map((name, k) => html`<tr><th scope="row">${k ? "" : node.name}</th><td>${name}</td><td class="n">${shares ? shares[v][k].toPrecision(6) : "–"}</td><td class="n">${before ? before[v][k].toPrecision(6) : "–"}</td></tr>`))}</tbody>
@@ -219,7 +220,7 @@ function Numbers({ app, network, shares, before }) {
 }
 
 function NetworkView({ app }) {
-  const { say } = app, { network } = app.sheet, { layout } = network;
+  const { network } = app.sheet, { layout } = network;
   const question = useMemo(() => read_question(network, app.row), [network, app.row]);
   const found = useBeliefs(app, network, question);
   const [mode, set_mode] = useState("observe"), [zoom, set_zoom] = useState(null), [near, set_near] = useState(-1), [focus, set_focus] = useState([0, 0]);
