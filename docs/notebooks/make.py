@@ -73,11 +73,14 @@ def write_notebook(source: Source, language: str) -> Any:
         return _WORDS.sub(lambda found: found[number], text)
 
     cells = []
+    folded: dict[str, Any] = {}  # code after the solutions is hidden until it is asked for, with what it prints
     for place, cell in enumerate(source.cells):
         if "python" in cell:
-            made = nbformat.v4.new_code_cell(in_language(cell["python"]))
+            made = nbformat.v4.new_code_cell(in_language(cell["python"]), metadata=folded)
         else:
             made = nbformat.v4.new_markdown_cell(in_language(cell[language]))
+            if "<details>" in cell[language]:
+                folded = {"jupyter": {"source_hidden": True, "outputs_hidden": True}}
         made["id"] = f"{source.name}-{place}"
         cells.append(made)
     about = {
@@ -111,7 +114,8 @@ def run(notebooks: Iterable[Any]) -> Iterator[Any]:
                 client.nb = nbformat.v4.new_notebook(cells=[cell])
                 client.execute_cell(cell, 0)
             for count, cell in enumerate((cell for cell in notebook.cells if cell.cell_type == "code"), 1):
-                cell["metadata"], cell["execution_count"] = {}, count
+                cell["metadata"].pop("execution", None)
+                cell["execution_count"] = count
                 cell["outputs"] = list(kept(cell["outputs"]))
             yield notebook
 
