@@ -39,12 +39,13 @@ def rows_of(suite: str) -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run it; the status is 1 where an answer is wrong, whatever the speed."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    if arguments[:1] in (["all"], ["fuzz"], ["page"], ["quality"]):  # which have options of their own
+    if arguments[:1] in (["all"], ["fuzz"], ["page"], ["quality"], ["serve"]):  # which have options of their own
         return int(importlib.import_module(f"benchmarks.{arguments[0]}").main(arguments[1:]))
     about = (
         "Speed against the peers, as ratios. `all` runs every suite and writes the page of them, `quality` judges the "
         "answers of all models over public tables and texts "
-        "(`quality --help`), `page` times the page and the exports, and `fuzz --minutes N` forges model files."
+        "(`quality --help`), `page` times the page and the exports, `serve` the server beside its peers, and "
+        "`fuzz --minutes N` forges model files."
     )
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=about)
     parser.add_argument("suite", choices=SUITES, help="; ".join(f"{name}: {what}" for name, what in SUITES.items()))

@@ -137,10 +137,6 @@ class JournalError(IngenuoError):
     """What a served model learns cannot be kept: the disk is full, or the journal is damaged or in use."""
 
 
-class JournalError(IngenuoError):
-    """A journal of learned rows that cannot be written, is damaged, or belongs to another server or model."""
-
-
 class KindError(IngenuoError, TypeError):
     """A value of a type that has no meaning here."""
 

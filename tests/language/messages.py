@@ -14,6 +14,7 @@ import json
 import re
 import sys
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 from ingenuo.language import LANGUAGES, read_catalogue
@@ -31,6 +32,7 @@ msgstr ""
 """
 
 
+@cache
 def messages() -> dict[str, set[str]]:
     """Every message in the sources, with the places that use it: "python", "page"."""
     found: dict[str, set[str]] = defaultdict(set)

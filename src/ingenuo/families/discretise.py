@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ingenuo.errors import InputError, KindError
 from ingenuo.families.family import count_cells
 from ingenuo.kernels.portable import log
+from ingenuo.language import say
 from ingenuo.tally.exact import LIMB, Exact
 from ingenuo.tally.labels import Labels, objects
 from ingenuo.tally.tally import Table, Tally
@@ -48,7 +49,7 @@ class Cuts:
     def names(self) -> tuple[str, ...]:
         """What the intervals are called, in their order."""
         if not self.points:
-            return ("any number",)
+            return (say("any number"),)
         shown = [f"{point:.6g}" for point in self.points]
         if len(set(shown)) < len(shown):
             shown = [repr(point) for point in self.points]

@@ -630,7 +630,7 @@ class NetworkClassifier(Classifier):
         """What the states of a column are called."""
         cuts = self._found.cuts.get(name)
         called = labels.tolist() if cuts is None else [None if at is None else cuts.names[at] for at in labels.tolist()]
-        return [say("missing") if each is None else str(each) for each in called]
+        return [say("missing") if each is None else each if isinstance(each, str) else str(each) for each in called]
 
     def _sample_values(self, drawn: NDArray[np.intp], rng: np.random.Generator) -> dict[Any, NDArray[Any]]:
         if self._averages:

@@ -352,7 +352,7 @@ class FeatureClassifier(Classifier):
         for place, logs in zip(np.unique(self._chosen.design.owner).tolist(), self._by_column(X)):
             said.append((logs[every, pair[0]] - logs[every, pair[1]], partial(name, place)))
         peaks = self._chosen.temperature * self._parameters().own.log_peaks
-        return every, [*said, (peaks[pair[0]] - peaks[pair[1]], lambda row: "at the mean")]
+        return every, [*said, (peaks[pair[0]] - peaks[pair[1]], lambda row: say("at the mean"))]
 
     def sample(self, n: int = 1, class_: Any = None, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
         """Draw rows from the model, as of any classifier; of features that are made of columns it cannot."""

@@ -326,7 +326,8 @@ class BackOff:
             at = [tuple(codes[up - 1] for up in known[:j]) for j in range(depth + 1)]
             hows = [_powers(each, weights, k, at, codes[node - 1]) for k in range(len(self.rows))]
             terms_ = tuple(map(_term, hows, self.sums[node - 1][cell].tolist()))
-            found.append(Factor(nodes[node], shown[node - 1] + (f" | {given}" if given else ""), terms_))
+            value = f"{shown[node - 1]} | {given}" if given else shown[node - 1]
+            found.append(Factor(nodes[node], value, terms_))
         return found
 
 

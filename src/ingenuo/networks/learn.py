@@ -210,8 +210,9 @@ class Tables:
                 factors.append(Factor(called, value, note=say("summed over {others}, below", others=others)))
             else:
                 given = ", ".join(f"{nodes[up]} {states[up][row[up]]}" for up in parents[node] if up != 0)
-                value = (states[node][row[node]] if node else "") + (f" | {given}" if given else "")
-                factors.append(Factor(called, value.strip(), _entries(node, self, row)))
+                state = states[node][row[node]] if node else ""
+                value = f"{state} | {given}".strip() if given else state
+                factors.append(Factor(called, value, _entries(node, self, row)))
         for group in groups:
             # The other tables count as ones, and their nodes as known, so that the product is that of the group alone.
             tables = [table if node in group else np.ones_like(table) for node, table in enumerate(self.tables)]

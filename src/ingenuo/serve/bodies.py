@@ -217,7 +217,8 @@ class Columns:
     def _as_model(self, columns: Mapping[str, Any]) -> Any:
         """Columns as the table that the model was learned from had them."""
         if self.texts:
-            return columns[self.names[0]].to_pylist()
+            texts = columns[self.names[0]].to_pylist()
+            return texts if len(self.model.schema_) else ["" if text is None else text for text in texts]
         if self.named:
             return pa.table({name: columns[name] for name in self.names})
         if self.numeric == list(self.kinds):

@@ -48,7 +48,7 @@ class Version:
     @property
     def answers_rows(self) -> bool:
         """Whether one row is answered by itself; a model of sequences has no columns."""
-        return hasattr(self.model, "answer_row")
+        return len(self.model.schema_) > 0
 
     def answer(self, rows: Rows) -> tuple[Any, list[list[float] | None] | None]:
         """The posterior of each row, and of few rows the log joints too."""

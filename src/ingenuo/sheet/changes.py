@@ -79,7 +79,8 @@ def changes(model: Any, row: Any, target: Any = None, *, locked: Collection[str]
     dict
         "answer", "target"; "fewest", how many columns must be changed (None where no change is found, 0 where it is of
         the class already); "least", so many at least; "suggestions", each with its "moves" (of a number with the "edge"
-        from which on it suffices), its "row", and the "posterior" of it; "limit", why fewer cannot be ruled out, or None: "calibrator", "tried", "words", "values".
+        from which on it suffices), its "row", and the "posterior" of it; "limit", why fewer cannot be ruled out, or
+        None: "calibrator", "tried", "words", "values".
 
     Examples
     --------

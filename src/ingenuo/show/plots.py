@@ -489,8 +489,8 @@ def drift(
     """
     shown = list(moved[:_SHOWN])
     height = max(3.2, 1.1 + 0.22 * len(shown))
-    axes = list(new_panels(1, 2, (9.6, height)) if axes is None else axes)
-    left, right = axes
+    both: list[Any] = list(new_panels(1, 2, (9.6, height)) if axes is None else axes)
+    left, right = both
     if evidence is None:
         left.set_axis_off()
         left.text(0.5, 0.5, "no evidence log p(x)", ha="center", va="center", color="0.45", transform=left.transAxes)
@@ -516,7 +516,7 @@ def drift(
     right.set_xlim(0, max(5.0, *(108 * size for _, size, _ in shown)) if shown else 5.0)
     right.set_xlabel("rows that moved, in % (coloured: beyond chance)")
     _frame(right)
-    return axes
+    return both
 
 
 def balance(names: Sequence[str], shares: Mapping[str, Floats]) -> Any:

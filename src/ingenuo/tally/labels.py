@@ -100,6 +100,8 @@ def same(a: Labels, b: Labels) -> bool:
     """Whether two label arrays hold the same labels."""
     if a is b or len(a) != len(b):
         return a is b
+    if a.dtype == b.dtype:  # as nearly always: without the checks of NumPy's own function
+        return bool(a.tolist() == b.tolist() if a.dtype == object else (a == b).all())
     if a.dtype != object and b.dtype != object and not _comparable(a, b):
         return bool(a.tolist() == b.tolist())
     return bool(np.array_equal(a, b))

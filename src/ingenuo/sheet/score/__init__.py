@@ -15,6 +15,8 @@ from ingenuo.kernels.portable import exp_each, log_each
 from ingenuo.rows.schema import FAMILIES, column_name
 from ingenuo.sheet import place_columns
 from ingenuo.sheet.score.calibration import calibrator
+from ingenuo.sheet.score.members import TERMS as OF_MEMBERS
+from ingenuo.sheet.score.members import discriminant
 from ingenuo.sheet.score.terms import FARTHEST, Cells, NotPlain, Term, unpack
 from ingenuo.sheet.score.terms import TERMS as PLAIN
 from ingenuo.sheet.score.words import TERMS as OF_WORDS
@@ -194,7 +196,7 @@ def _weighted(node: Mapping[str, Any], n_classes: int) -> Term:
     return Term(add, length if measured else None)
 
 
-TERMS = {**PLAIN, **OF_WORDS, "weighted": _weighted}
+TERMS = {**PLAIN, **OF_WORDS, **OF_MEMBERS, "weighted": _weighted}
 
 
 def share(joint: Sequence[float]) -> tuple[list[float], list[float]]:
@@ -237,4 +239,47 @@ def _sum(node: Mapping[str, Any], n_classes: int) -> Scored:
     return scored
 
 
-SCORERS: dict[str, Callable[[Mapping[str, Any], int], Scored]] = {"sum": _sum}
+def _back_off(node: Mapping[str, Any], n_classes: int) -> Scored:
+    """A network whose tables back off: a sum over its columns."""
+    return _sum({**node, "calibrate": None}, n_classes)
+
+
+def _discriminant(node: Mapping[str, Any], n_classes: int) -> Scored:
+    of = discriminant(node, n_classes)
+
+    def scored(cells: Cells) -> tuple[list[float], list[float], list[float] | None]:
+        joint, compared = of(cells)
+        posterior, below = share(compared)
+        (log,) = log_each(below[-1:])
+        return joint, posterior, [each - log for each in below[:-1]]
+
+    return scored
+
+
+def _vote(node: Mapping[str, Any], n_classes: int) -> Scored:
+    """The weighted sum of what members say, each by its log posterior, which is cut off below."""
+    shifts, least = list(node["shifts"]), node["least"]
+    members = [
+        (each["weight"], [int(at) for at in each["at"]], scored_by(each["scorer"], len(each["classes"])))
+        for each in node["members"]
+    ]
+
+    def scored(cells: Cells) -> tuple[list[float], list[float], list[float] | None]:
+        joint = shifts.copy()
+        for weight, at, member in members:
+            own, _, logs = member(cells)
+            if logs is None:
+                below = share(own)[1]
+                (log,) = log_each(below[-1:])
+                logs = [each - log for each in below[:-1]]
+            for k, place in enumerate(at):
+                heard = least if place < 0 or logs[place] < least else logs[place]
+                joint[k] += weight * heard
+        return joint, share(joint)[0], None
+
+    return scored
+
+
+SCORERS: dict[str, Callable[[Mapping[str, Any], int], Scored]] = {
+    "sum": _sum, "back-off": _back_off, "discriminant": _discriminant, "vote": _vote,
+}  # fmt: skip
