@@ -254,7 +254,7 @@ def test_metrics_are_cumulative_and_names_are_escaped() -> None:
     watch = Watch(MODEL, {"drift": REFERENCE.to_plain()})
     rows = people(300, 6)
     watch.add(rows.drop_columns(["outcome"]), MODEL.predict_proba(rows))
-    lines = prometheus(watch.tally(), watch.reference, {"model": 'a"b\\c\n'})
+    lines = prometheus([({"model": 'a"b\\c\n'}, watch.tally(), watch.reference)])
     assert all(line.startswith(("#", "ingenuo_")) for line in lines)
     buckets = [int(line.rpartition(" ")[2]) for line in lines if line.startswith("ingenuo_evidence_bucket")]
     assert buckets == sorted(buckets)

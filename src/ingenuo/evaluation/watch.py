@@ -85,15 +85,19 @@ class Watch:
             (column_name(name), None if known is None else frozenset(known.tolist()))
             for name, known in self._cells_of.columns.items()
         ]
+        self._counting = threading.Lock()
+        self._forget_all()
+        self._kind: Any = None  # of the tables that wait
+        self._waiting: list[Any] = []
+        self._n_waiting = 0
+
+    def _forget_all(self) -> None:
         self._rows = self._judged = self._impossible = 0
         self._answers = [0] * len(self._classes)
         self._missing = [0] * len(self._columns)
         self._unseen = [0] * len(self._columns)
         self._cells: Counter[int] = Counter()
-        self._batches, self._counting = Tally(), threading.Lock()
-        self._kind: Any = None  # of the tables that wait
-        self._waiting: list[Any] = []
-        self._n_waiting = 0
+        self._batches = Tally()
 
     def add(self, rows: Any, posterior: Any, joints: Any = None) -> None:
         """Count some rows and the answers to them.
@@ -168,6 +172,13 @@ class Watch:
 
     def tally(self) -> Tally:
         """All that was counted; those of several add."""
+        return self._tally(keep=True)
+
+    def take(self) -> Tally:
+        """All that was counted, which then counts here no more: what is counted later is taken by the next call."""
+        return self._tally(keep=False)
+
+    def _tally(self, *, keep: bool) -> Tally:
         with self._lock:
             ready, self._waiting, self._n_waiting = self._waiting, [], 0
         self._count(ready)
@@ -185,7 +196,10 @@ class Watch:
             if self._cells:
                 cells = np.array(list(self._cells), np.int64)
                 tables[EVIDENCE] = Table.of({"cell": cells}, _exact(self._cells.values()))
-            return Tally(tables) + self._batches
+            found = Tally(tables) + self._batches
+            if not keep:
+                self._forget_all()
+            return found
 
     def drift(self, reference: Reference | None = None) -> Drift:
         """The rows so far beside those of training, or beside others."""
@@ -211,32 +225,38 @@ def _exact(counts: Any) -> Exact:
 
 # For a scraper.
 
+Watched = tuple[Mapping[str, str], Tally, Reference | None]  # the labels of a model, its counts, and those of training
 
-def prometheus(tally: Tally, reference: Reference | None = None, labels: Mapping[str, str] | None = None) -> list[str]:
-    """The counts as lines of Prometheus' text format, beside the shares of the rows of training.
+
+def prometheus(models: Sequence[Watched]) -> list[str]:
+    """The counts of some models as lines of Prometheus' text format, beside the shares of their rows of training.
 
     >>> counts = Tally({"answers": Table.of({"class": ["no", "yes"]}, [3, 1])})
-    >>> prometheus(counts, labels={"model": "mail"})[1:3]
+    >>> prometheus([({"model": "mail"}, counts, None)])[1:3]
     ['# TYPE ingenuo_answers_total counter', 'ingenuo_answers_total{model="mail",class="no"} 3']
     """
-    known = dict(labels or {})
-    before = Tally() if reference is None else reference.tally
     lines: list[str] = []
     for name, axis, what in (
         (ANSWERS, "class", "Answers, by class."),
         (MISSING, "column", "Rows in which the value of a column is missing."),
         (UNSEEN, "column", "Rows with a category that the model has not learned."),
     ):
-        pairs = _pairs(tally, name)
-        if pairs:
-            lines += _head(f"ingenuo_{name}_total", "counter", what)
-            lines += [f"ingenuo_{name}_total{_labels({**known, axis: label})} {n}" for label, n in pairs]
-    if EVIDENCE in tally or count_in(tally, ROWS, "with evidence"):
-        lines += _histogram(tally, _edges(before), known)
-    if reference is not None:
-        lines += _head("ingenuo_training_share", "gauge", "The shares of the rows of training, to compare with.")
-        lines += _training(before, known)
-    return lines
+        own = [
+            f"ingenuo_{name}_total{_labels({**labels, axis: label})} {n}"
+            for labels, tally, _ in models
+            for label, n in _pairs(tally, name)
+        ]
+        lines += _family(f"ingenuo_{name}_total", "counter", what, own)
+    buckets = [line for each in models for line in _histogram(*each)]
+    lines += _family("ingenuo_evidence", "histogram", "The evidence log p(x) of the rows.", buckets)
+    shares = [line for labels, _, before in models if before is not None for line in _training(before.tally, labels)]
+    what = "The shares of the rows of training, to compare with."
+    return lines + _family("ingenuo_training_share", "gauge", what, shares)
+
+
+def _family(name: str, kind: str, what: str, lines: list[str]) -> list[str]:
+    """The lines of a metric under what it is; nothing where there are none."""
+    return [f"# HELP {name} {what}", f"# TYPE {name} {kind}", *lines] if lines else []
 
 
 def _training(before: Tally, known: Mapping[str, str]) -> list[str]:
@@ -270,11 +290,15 @@ def _upto(tally: Tally, edges: np.ndarray[Any, Any]) -> list[tuple[str, int]]:
     return [(f"{edge:.9g}", first + sums[at]) for edge, at in zip(edges.tolist(), below.tolist())]
 
 
-def _histogram(tally: Tally, edges: np.ndarray[Any, Any], known: Mapping[str, str]) -> list[str]:
+def _histogram(known: Mapping[str, str], tally: Tally, reference: Reference | None) -> list[str]:
     every = count_in(tally, ROWS, "with evidence")
-    lines = _head("ingenuo_evidence", "histogram", "The evidence log p(x) of the rows.")
-    for edge, n in [*_upto(tally, edges), ("+Inf", every)]:
-        lines.append(f"ingenuo_evidence_bucket{_labels({**known, 'le': edge})} {n}")
+    if EVIDENCE not in tally and not every:
+        return []
+    edges = _edges(Tally() if reference is None else reference.tally)
+    lines = [
+        f"ingenuo_evidence_bucket{_labels({**known, 'le': edge})} {n}"
+        for edge, n in [*_upto(tally, edges), ("+Inf", every)]
+    ]
     return [*lines, f"ingenuo_evidence_count{_labels(known)} {every}"]
 
 
@@ -282,10 +306,6 @@ def _pairs(tally: Tally, name: str) -> list[tuple[str, int]]:
     labels = tally.labels(name, 0)
     counts = tally.over(name, labels).floats().tolist() if len(labels) else []
     return [(str(label), int(n)) for label, n in zip(labels.tolist(), counts)]
-
-
-def _head(name: str, kind: str, what: str) -> list[str]:
-    return [f"# HELP {name} {what}", f"# TYPE {name} {kind}"]
 
 
 def _labels(given: Mapping[str, str]) -> str:

@@ -6,11 +6,14 @@ Up to 64 rows are answered where the request is read; more, and whatever takes l
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Protocol, TypeVar
+
+import numpy as np
 
 from ingenuo import __version__
 from ingenuo.errors import InputError, KindError, RefusedError
@@ -74,6 +77,7 @@ class Service(Application):
         self.draining = self.closing = False
         self.watches: dict[str, tuple[Version, Watch]] = {}
         self.watched: dict[str, Any] = {}  # the tallies of versions that no longer answer
+        self._keeping = threading.Lock()
         self.others: Callable[[], Iterable[Any]] = tuple  # the counters of other processes
         self._buckets: dict[int, tuple[float, float]] = {}
         self._thread, self._beside = ThreadPoolExecutor(1, "answer"), ThreadPoolExecutor(1, "explain")
@@ -87,14 +91,14 @@ class Service(Application):
         shown = {"model": self.describe, "sheet": self.sheet, "openapi.json": self.openapi}
         routes: dict[str, dict[str, Route]] = {
             "/": {"GET": Route("/", partial(self.page, self.first), "open")},
-            "/enter": {"GET": Route("/enter", door, "open")},
-            "/v1/enter": {"POST": Route("/v1/enter", partial(enter, self.guard, self.bodies), "open", (JSON,))},
+            "/enter": {"GET": Route("/enter", door, "open", waits=False)},
+            "/v1/enter": {"POST": Route("/v1/enter", partial(enter, self.guard, self.bodies), "open", (JSON,), False)},
             "/v1/models": {"GET": Route("/v1/models", self.list_models)},
             "/metrics": {"GET": Route("/metrics", self.write_metrics)},
-            "/v2": {"GET": Route("/v2", self.about_server, "open")},
-            "/v2/health/live": {"GET": Route("/v2/health/live", self.live, "open")},
-            "/v2/health/ready": {"GET": Route("/v2/health/ready", self.ready, "open")},
-            "/ping": {"GET": Route("/ping", self.ready, "open")},
+            "/v2": {"GET": Route("/v2", self.about_server, "open", waits=False)},
+            "/v2/health/live": {"GET": Route("/v2/health/live", self.live, "open", waits=False)},
+            "/v2/health/ready": {"GET": Route("/v2/health/ready", self.ready, "open", waits=False)},
+            "/ping": {"GET": Route("/ping", self.ready, "open", waits=False)},
             "/invocations": {"POST": Route("/invocations", partial(self.invocations, self.first), "read", (JSON, CSV))},
         }
         for prefix, served in [
@@ -113,7 +117,7 @@ class Service(Application):
             own = f"/v2/models/{served.name}"
             routes[f"/models/{served.name}"] = {"GET": Route("/", partial(self.page, served), "open")}
             routes[own] = {"GET": Route("/v2/models", partial(self.metadata, served))}
-            routes[f"{own}/ready"] = {"GET": Route("/v2/models/ready", partial(self.model_ready, served))}
+            routes[f"{own}/ready"] = {"GET": Route("/v2/models/ready", partial(self.model_ready, served), waits=False)}
             routes[f"{own}/infer"] = {
                 "POST": Route("/v2/models/infer", partial(self.infer, served), "read", (JSON, ""))
             }
@@ -131,6 +135,19 @@ class Service(Application):
             return None
         return self.routes.get(f"{front}{slash}{verb}")
 
+    def explain_missing(self, request: Request) -> str:
+        """What is said of an address at which there is nothing: the models, or the version, that there are."""
+        of, _, rest = request.path.removeprefix("/v2").removeprefix("/v1").partition("/models/")
+        name, slash, _ = rest.partition("/")
+        served = self.models.get(name)
+        if of or not name:
+            return super().explain_missing(request)
+        if served is None:
+            return f"there is no model of this name; there are {', '.join(self.models)}"
+        if slash and "/versions/" in request.path and served.is_ready:
+            return f"this version of {name} does not answer; {served.now.version} does"
+        return super().explain_missing(request)
+
     # Who has to wait.
 
     @property
@@ -144,7 +161,7 @@ class Service(Application):
 
     def admit(self, request: Request, route: Route) -> None:
         """Raise while models are being loaded, at the end, and where a token asks too often."""
-        if route.scope == "open" and request.path != "/":
+        if not route.waits:
             return
         if self.closing:
             raise Refused(503, "the server is ending; ask another one", *_AGAIN, (b"connection", b"close"))
@@ -205,7 +222,13 @@ class Service(Application):
         posterior, joints = version.answer(rows)
         request.rows = rows.n
         self.metrics.rows["predict", served.name] += rows.n
-        self._watch(served, version).add(rows.table if rows.few is None else rows.few, posterior, joints)
+        watch = self._watch(served, version)
+        if rows.few is not None and version.answers_rows:
+            watch.add(rows.few, posterior, joints)
+        else:
+            watch.add(version.table(rows), np.asarray(posterior))
+        if self.watches[served.name][1] is not watch:  # another took its place meanwhile
+            self._keep(served.name, watch)
         return posterior
 
     def _watch(self, served: Served, version: Version) -> Watch:
@@ -216,14 +239,17 @@ class Service(Application):
             same = version.labels == before.labels and version.columns.names == before.columns.names
             if before is version or (same and (served.learns and time.monotonic() - before.since < _WATCHED)):
                 return found[1]
-        if found is not None:
-            self._keep(served.name, found[1].tally())
-        watch = Watch(version.model, version.about)
+        watch = Watch(version.model, version.about, version.score_evidence)
         self.watches[served.name] = version, watch
+        if found is not None:
+            self._keep(served.name, found[1])
         return watch
 
-    def _keep(self, name: str, tally: Any) -> None:
-        self.watched[name] = self.watched[name] + tally if name in self.watched else tally
+    def _keep(self, name: str, watch: Watch) -> None:
+        """Keep what a watch has counted of a version that answers no more."""
+        with self._keeping:
+            tally = watch.take()
+            self.watched[name] = self.watched[name] + tally if name in self.watched else tally
 
     async def predict(self, served: Served, request: Request) -> Answer:
         """The answers to rows."""
@@ -431,29 +457,40 @@ class Service(Application):
 
     async def model_ready(self, served: Served, request: Request) -> Answer:
         """Whether a model can be asked."""
-        return Answer.of({"name": served.name, "ready": self.is_ready}, 200 if self.is_ready else 503)
+        ready = served.is_ready and not self.draining
+        return Answer.of({"name": served.name, "ready": ready}, 200 if ready else 503)
 
     async def write_metrics(self, request: Request) -> Answer:
         """The counters of this process and of those beside it."""
         for served in self.models.values():
             if served.is_behind:
                 await served.catch_up()
-        total, tallies = metrics.Metrics(), dict(self.tallies())
+            self._watch(served, served.now)
+        total = metrics.Metrics()
         total.add(self.metrics.state())
-        for state, theirs in self.others():
+        states, tallies = await asyncio.get_running_loop().run_in_executor(None, self._counted)
+        for state in states:
             total.add(state)
+        lines = [*total.lines(), *metrics.family("in_flight", [(self.in_flight, {})]), *self._model_lines()]
+        watched = [({"model": name}, tallies[name], watch.reference) for name, (_, watch) in self.watches.items()]
+        return Answer(("\n".join([*lines, *prometheus(watched)]) + "\n").encode(), metrics.KIND)
+
+    def _counted(self) -> tuple[list[Any], dict[str, Any]]:
+        """The counters of other processes, and the tallies of all."""
+        states, tallies = [], dict(self.tallies())
+        for state, theirs in self.others():
+            states.append(state)
             for name, tally in theirs.items():
                 tallies[name] = tallies[name] + tally if name in tallies else tally
-        lines = [*total.lines(), *metrics.family("in_flight", [(self.in_flight, {})]), *self._model_lines()]
-        for name, (_, watch) in self.watches.items():
-            lines += prometheus(tallies[name], watch.reference, labels={"model": name})
-        return Answer(("\n".join(lines) + "\n").encode(), metrics.KIND)
+        return states, tallies
 
     def tallies(self) -> Iterable[tuple[str, Any]]:
         """What was counted of the answers of each model."""
-        for name, (_, watch) in self.watches.items():
-            own = watch.tally()
-            yield name, self.watched[name] + own if name in self.watched else own
+        for name, (_, watch) in list(self.watches.items()):
+            with self._keeping:  # else what is being kept could be counted twice
+                own = watch.tally()
+                tally = self.watched[name] + own if name in self.watched else own
+            yield name, tally
 
     def _model_lines(self) -> Iterable[str]:
         every = self.models.values()

@@ -48,8 +48,8 @@ class Metrics:
     def state(self) -> dict[str, Any]:
         """The counters as JSON has them."""
         return {
-            "requests": [[*key, n] for key, n in self.requests.items()],
-            "rows": [[*key, n] for key, n in self.rows.items()],
+            "requests": [[*key, n] for key, n in list(self.requests.items())],  # which another thread may add to
+            "rows": [[*key, n] for key, n in list(self.rows.items())],
             "seconds": self.seconds,
         }
 

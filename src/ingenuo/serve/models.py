@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ingenuo import store
 from ingenuo.errors import InputError, KindError
+from ingenuo.evaluation.drift import evidence_of
 from ingenuo.networks.files import is_network_file
 from ingenuo.serve.bodies import Columns, Rows
 from ingenuo.sheet import Sheet, sheet
@@ -45,6 +46,12 @@ class Version:
         """What answers one row."""
         return scorer(self.model)
 
+    @cached_property
+    def score_evidence(self) -> Score | None:
+        """What answers one row by the part of the model that knows rows, where the model itself does not."""
+        found = evidence_of(self.model)
+        return scorer(found.model) if found is not None and found.name else None
+
     @property
     def answers_rows(self) -> bool:
         """Whether one row is answered by itself; a model of sequences has no columns."""
@@ -55,13 +62,17 @@ class Version:
         if rows.few is None:
             return np.asarray(self.model.predict_proba(rows.table), np.float64), None
         if not self.answers_rows:
-            return np.asarray(self.model.predict_proba(self.columns.table(rows.few)), np.float64).tolist(), None
+            return np.asarray(self.model.predict_proba(self.table(rows)), np.float64).tolist(), None
         score, joints, posterior = self.score, [], []
         for row in rows.few:
             joint, own = score(row)
             joints.append(joint)
             posterior.append(own)
         return posterior, joints
+
+    def table(self, rows: Rows) -> Any:
+        """Rows as `predict_proba` takes them."""
+        return rows.table if rows.few is None else self.columns.table(rows.few)
 
     def asked(self, row: Mapping[str, Any]) -> Any:
         """A row as `explain` takes it: of what reads texts the text."""
