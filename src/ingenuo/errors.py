@@ -19,7 +19,6 @@
     │       ├── NetworkFileError         a network file that is damaged; it names line and column
     │       └── TooWideError             tables that exact inference would need and no memory holds
     ├── JournalError                     what is learned while serving cannot be kept: a full disk, a damaged journal
-    ├── JournalError                     a journal of a server that cannot be written, read or locked
     ├── KindError (TypeError)            a value of a type that has no meaning here
     └── KernelError (ImportError)        the compiled library is missing, older than its sources, or of another platform
 

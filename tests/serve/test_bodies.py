@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from ingenuo.datasets import diabetes
+from ingenuo.errors import IngenuoError
 from ingenuo.serve import bodies
 from ingenuo.serve.models import Served
 
@@ -59,6 +60,66 @@ def test_few_rows_and_many_are_answered_alike_and_to_the_bit(ask: Asker, loaded:
     assert many["posterior"] == found["posterior"] * times
 
 
+ODD: list[Any] = [
+    True, False, 0, 1, -1, 2.0, 0.5, -0.5, 1e308, 5e-324, 2**53 + 1, 2**63, 2**70, 10**400, "", " ", "x", "Sunny", "1",
+    "1.0", " 2 ", "true", "True", "nan", "?", "inf", "1e999", "1e2", "é", "\0", "50s", [], {}, [1], "NA", "None",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", list(ROWS))
+def test_any_value_is_taken_or_refused_alike_in_few_rows_and_in_many(loaded: dict[str, Served], name: str) -> None:
+    version = loaded[name].now
+    taken, refused = 0, 0
+
+    def answer(rows: list[Any]) -> Any:
+        try:
+            return np.asarray(version.answer(version.columns.rows(rows))[0]).tolist()[0]
+        except IngenuoError as problem:
+            return str(problem)
+
+    for value in ODD:
+        for column in version.columns.names[:2]:
+            few, many = answer([{column: value}]), answer([{column: value}] + [{}] * 70)
+            assert few == many, value
+            taken, refused = taken + isinstance(few, list), refused + isinstance(few, str)
+    assert taken
+    assert refused
+
+
+ARRAYS: dict[str, Any] = {
+    "infinite": lambda n: pa.array([float("inf")] * n), "nan": lambda n: pa.array([float("nan")] * n),
+    "real": lambda n: pa.array([1.5] * n), "true": lambda n: pa.array([True] * n), "large": lambda n: pa.array(
+        [2**64 - 1] * n, pa.uint64()), "spelled": lambda n: pa.array(["1.5"] * n), "nothing": pa.nulls,
+    "small": lambda n: pa.array([3] * n, pa.int8()), "negative": lambda n: pa.array([-1] * n),
+    "coded": lambda n: pa.array(["Sunny", None] * (n // 2)).dictionary_encode(),
+    "coded numbers": lambda n: pa.array([1.5, None] * (n // 2)).dictionary_encode(),
+    "view": lambda n: pa.array(["x"] * n, pa.string_view()), "half": lambda n: pa.array(np.ones(n, np.float16)),
+    "long": lambda n: pa.array(["x"] * n, pa.large_string()), "bytes": lambda n: pa.array([b"x"] * n),
+    "time": lambda n: pa.array([0] * n, pa.timestamp("s")), "decimal": lambda n: pa.array([1] * n, pa.decimal128(5, 2)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", list(ROWS))
+def test_any_column_of_arrow_is_taken_or_refused_alike_in_few_rows_and_in_many(
+    loaded: dict[str, Served], name: str
+) -> None:
+    version = loaded[name].now
+    column, taken = version.columns.names[0], 0
+
+    def answer(make: Any, n: int) -> Any:
+        table = pa.table({each: make(n) if each == column else pa.nulls(n) for each in version.columns.names})
+        try:
+            return np.asarray(version.answer(version.columns.arrow(table))[0]).tolist()[:2]
+        except IngenuoError as problem:
+            return str(problem)
+
+    for what, make in ARRAYS.items():
+        few = answer(make, 2)
+        assert few == answer(make, 80), what
+        taken += isinstance(few, list)
+    assert taken
+
+
 def test_rows_of_real_patients_are_answered_as_by_the_model(ask: Asker, loaded: dict[str, Served]) -> None:
     table = diabetes().drop_columns(["progression"])
     model = loaded["patients"].now.model
@@ -100,14 +161,12 @@ def test_every_kind_of_body_says_the_same(ask: Asker, n: int) -> None:
         ",".join("" if row.get(name) is None else str(row[name]) for name in ("age", "bmi", "bp")) + ",7\n"
         for row in rows
     )
-    full = dict.fromkeys(("sex", *(f"s{k}" for k in range(1, 7))))
     table = pa.Table.from_pylist([{"age": None, "bmi": None, "bp": None} | row for row in rows])
     coded = table.set_column(0, "age", table["age"].dictionary_encode())
     wide = "age,bmi,bp,sex,s1,s2,s3,s4,s5,s6,id\n" + "".join(
         ",".join("" if row.get(name) is None else str(row[name]) for name in ("age", "bmi", "bp")) + ",,,,,,,,7\n"
         for row in rows
     )
-    assert full
     assert "does not know" in error(ask.send(path, cells.encode(), CSV), 400)
     bodies_ = [(lines, NDJSON), (wide.encode(), CSV), (stream(table), ARROW), (stream(coded), ARROW)]
     for data, kind in bodies_:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -170,15 +171,13 @@ class Columns:
 
     def _column(self, name: str, values: Sequence[Any]) -> pa.Array:
         """The values of a column of JSON, all at once where they are of one type."""
-        read = self._readers[name]
-        try:
-            found = pa.array(values)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
-            found = None
-        plain = found is not None and (pa.types.is_null(found.type) or pa.types.is_string(found.type))
-        plain = plain or (found is not None and (pa.types.is_floating(found.type) or pa.types.is_integer(found.type)))
-        if not plain or found is None:
-            return self._array(name, [None if x is None else read(x, name, place) for place, x in enumerate(values)])
+        read, types = self._readers[name], {*map(type, values)} - {type(None)}
+        found = None
+        if (len(types) == 1 and not types & {bool, dict, list}) or (read is _read_number and types == {int, float}):
+            with suppress(pa.ArrowException, OverflowError):  # of numbers that are too large
+                found = pa.array(values)
+        if found is None:
+            return self._each(name, values)
         return self._typed(name, found)
 
     def _typed(self, name: str, values: Any) -> Any:
@@ -188,18 +187,30 @@ class Columns:
             return self._array(name, [None] * n)
         texts = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
         if read is _read_text:
-            return values if texts else values.cast(pa.string())
+            return values if texts else self._each(name, values.to_pylist())
         if read is _read_number:
             if not texts and not pa.types.is_boolean(values.type):
                 found = values.cast(pa.float64(), safe=False)
-                return pc.fill_null(found, 0.0) if self.kinds[name] == "count" else found
-            cells = [None if x is None else read(x, name, place) for place, x in enumerate(values.to_pylist())]
-            return self._array(name, cells)
+                infinite = pc.index(pc.is_inf(found), True).as_py()
+                if infinite >= 0:
+                    read(found[infinite].as_py(), name, infinite)
+                if self.kinds[name] == "count":
+                    found = pc.fill_null(pc.if_else(pc.is_nan(found), 0.0, found), 0.0)
+                return found
+            return self._each(name, values.to_pylist())
         coded = values.dictionary_encode()
         coded = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
         coded = coded.chunk(0) if isinstance(coded, pa.ChunkedArray) else coded
-        own = [read(each, name, -1) for each in coded.dictionary.to_pylist()]
+        try:
+            own = [read(each, name, -1) for each in coded.dictionary.to_pylist()]
+        except InputError:  # once more, for the row
+            return self._each(name, values.to_pylist())
         return self._array(name, own).take(coded.indices)
+
+    def _each(self, name: str, values: Iterable[Any]) -> pa.Array:
+        """Values that are read one by one."""
+        read = self._readers[name]
+        return self._array(name, [None if x is None else read(x, name, place) for place, x in enumerate(values)])
 
     def _array(self, name: str, values: list[Any]) -> pa.Array:
         """Values that were read, in the type that the model takes; of several types as text."""
@@ -306,7 +317,9 @@ class _Categories:
         found = self._own.get(value if type(value) is str else (type(value), value)) if _is_plain(value) else None
         if found is not None:
             return found
-        if isinstance(value, dict | list | bytes) or (isinstance(value, float) and not math.isfinite(value)):
+        if value != value:
+            return None
+        if isinstance(value, dict | list | bytes) or (isinstance(value, float) and math.isinf(value)):
             raise _wrong(value, name, place, "category; give a text, a number, true or false")
         return category(value, self.known)
 

@@ -107,6 +107,7 @@ class Route(NamedTuple):
     endpoint: Endpoint
     scope: str = "read"  # "open" is for everybody
     kinds: tuple[str, ...] = ()  # of bodies; any, where there are none
+    waits: bool = True  # until the models are loaded
 
 
 Routes = Mapping[str, Mapping[str, Route]]  # of each path, by method
@@ -142,7 +143,7 @@ class Guard:
             name, port = split_host(host)
             wrong = name not in self.hosts or (self.exact and port != (scope.get("server") or ("", None))[1])
             if wrong or [key for key, _ in scope["headers"]].count(b"host") != 1:
-                known = "the address of this machine only" if self.hosts == LOOPBACK else "other names"
+                known = "the address of this machine only" if {*LOOPBACK} <= {*self.hosts} else "other names"
                 raise Refused(403, f"this server answers to {known}; take the one that was printed")
         if request.method not in ("GET", "HEAD"):
             origin = headers.get(b"origin")
@@ -320,7 +321,12 @@ def unpack(data: bytes, packing: str) -> bytes:
 def read_json(data: bytes) -> Any:
     """What a body of JSON says: UTF-8, every key once, finite numbers."""
     try:
-        return _decoder.decode(data.decode("utf-8"))
+        found = _decoder.decode(data.decode("utf-8"))
+        if b"\\ud" in data or b"\\uD" in data:
+            json.dumps(found, ensure_ascii=False).encode()  # which halves of pairs have not
+        return found
+    except UnicodeEncodeError:
+        raise Refused(400, "a text has half a character (a lone surrogate), which is no text") from None
     except UnicodeDecodeError as error:
         raise Refused(400, f"the body is no UTF-8: {error.reason} at byte {error.start}") from None
     except (ValueError, RecursionError) as error:
@@ -366,8 +372,6 @@ def failure(error: Exception) -> Answer:
         code, said = 409, error.in_command()
     elif isinstance(error, IngenuoError):
         code, said = 400, error.in_command()
-    elif isinstance(error, UnicodeError):
-        code, said = 400, "a text has half a character (a lone surrogate), which is no text"
     elif isinstance(error, MemoryError):
         code, said = 507, "there is not enough memory for this"
     elif isinstance(error, OSError):
@@ -389,6 +393,10 @@ class Application:
     def find(self, request: Request) -> Mapping[str, Route] | None:
         """How a path is answered, by method."""
         return self.routes.get(request.path)
+
+    def explain_missing(self, request: Request) -> str:
+        """What is said of an address at which there is nothing."""
+        return "there is nothing at this address"
 
     def begin(self, request: Request) -> None:
         """Take note of a request that begins."""
@@ -425,14 +433,14 @@ class Application:
         found = self.find(request)
         method = "GET" if request.method == "HEAD" else request.method
         route = None if found is None else found.get(method)
-        if route is not None and route.kinds and request.kind not in route.kinds:
-            raise Refused(415, f"the body must be {listed(route.kinds)}")
         self.guard.check_token(request, "" if route is None else route.scope)
         if found is None:
-            raise Refused(404, "there is nothing at this address")
+            raise Refused(404, self.explain_missing(request))
         if route is None:
             allowed = ", ".join(found).encode()
             raise Refused(405, "this address is not asked in this way", (b"allow", allowed))
+        if route.kinds and request.kind not in route.kinds:
+            raise Refused(415, f"the body must be {listed(route.kinds)}")
         return route
 
 

@@ -284,8 +284,8 @@ class Journal:
 
     def _refuse(self, error: OSError) -> NoReturn:
         raise JournalError(
-            f"{self.name}: the change could not be made safe on the disk ({error.strerror or error}); once that is "
-            "mended (room on the disk, most often), send it again"
+            f"the change could not be made safe on the disk ({error.strerror or error}); once that is mended (room on "
+            "the disk, most often), send it again"  # said to callers, whom the folder does not concern
         ) from error
 
     def close(self) -> None:

@@ -48,7 +48,8 @@ class Settings:
 
     def guard(self) -> Guard:
         """Who is answered."""
-        return Guard(self.tokens, hosts=self.hosts or (LOOPBACK if is_loopback(self.host) else None))
+        own = self.host if ":" not in self.host else f"[{self.host}]"
+        return Guard(self.tokens, hosts=self.hosts or ((*LOOPBACK, own) if is_loopback(self.host) else None))
 
 
 class Learning:

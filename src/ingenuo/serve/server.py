@@ -6,6 +6,7 @@ uvicorn reads and writes HTTP; httptools and uvloop make it faster where they ar
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import json
 import os
 import signal
@@ -207,4 +208,7 @@ def address_of(bound: socket.socket) -> str:
 
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach an address."""
-    return host.lower() == "localhost" or host == "::1" or (host.startswith("127.") and host.count(".") == 3)
+    try:
+        return host.lower() == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:  # a name, which may be of any address
+        return False
