@@ -477,6 +477,7 @@ class Drift(Shown):
             cells, counts = self._cells()
             evidence = starts_of(cells), starts_of(cells + 1), counts
         moved = [(each.name, each.variation, each.p_value < self.level) for each in self.changes]
+        moved.sort(key=lambda each: (not each[2], -each[1]))
         return draw_drift(evidence, moved, self.reference.how, axes)
 
 

@@ -32,6 +32,7 @@ _BARS = 8  # classes of which bars stand side by side
 _SHOWN = 20  # comparisons or groups of an audit
 _AUDIT_NAME = 44  # letters
 _BINS, _TAIL = 40, 0.002  # of a histogram: its bins, and the share of rows that both ends may hide
+_ROOM = 6  # bars for which there is room, however few there are
 # Colours that those who do not see red and green apart tell apart too (Okabe and Ito); then matplotlib's own.
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 
@@ -493,7 +494,15 @@ def drift(
     left, right = both
     if evidence is None:
         left.set_axis_off()
-        left.text(0.5, 0.5, "no evidence log p(x)", ha="center", va="center", color="0.45", transform=left.transAxes)
+        left.text(
+            0.5,
+            0.5,
+            "the evidence log p(x) is not compared",
+            ha="center",
+            va="center",
+            color="0.45",
+            transform=left.transAxes,
+        )
     else:
         low, high, rows = evidence
         middles, shares = (low + high) / 2, rows / np.maximum(rows.sum(axis=1, keepdims=True), 1)
@@ -505,16 +514,21 @@ def drift(
             heights, _ = np.histogram(middles.clip(*ends), edges, weights=own)
             name = f"{before} ({rows[k].sum():,.0f})" if k == 0 else f"now ({rows[k].sum():,.0f} rows)"
             left.stairs(heights, edges, fill=k == 0, color="0.72" if k == 0 else colour(5), lw=1.6, label=name)
-        left.set(xlabel="evidence log p(x) of a row", ylabel="share of the rows")
+        left.set(
+            xlabel="evidence log p(x) of a row", ylabel="share of the rows", title="How likely the model thinks them"
+        )
         left.set_ylim(top=left.get_ylim()[1] * 1.25)
         left.legend(frameon=False, fontsize=8, loc="upper left")
         _frame(left, "y")
     places = np.arange(len(shown))
-    right.barh(places, [100 * size for _, size, _ in shown], color=[colour(5) if own else "0.72" for *_, own in shown])
+    sizes = [100 * size for _, size, _ in shown]
+    right.barh(places, sizes, 0.7, color=[colour(5) if own else "0.72" for *_, own in shown])
     right.set_yticks(places, [short(name, 34) for name, *_ in shown])
-    right.invert_yaxis()
-    right.set_xlim(0, max(5.0, *(108 * size for _, size, _ in shown)) if shown else 5.0)
-    right.set_xlabel("rows that moved, in % (coloured: beyond chance)")
+    right.set_ylim(max(len(shown), _ROOM) - 0.5, -0.5)  # from above; a few bars are no thicker than many
+    right.set_xlim(0, max(5.0, *(1.18 * size for size in sizes)) if shown else 5.0)
+    for place, size in zip(places, sizes):
+        right.text(size, place, f" {size:.1f} %", va="center", fontsize=8)
+    right.set(xlabel="rows that moved, in %", title="What moved (coloured: beyond chance)")
     _frame(right)
     return both
 

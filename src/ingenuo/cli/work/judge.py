@@ -73,8 +73,8 @@ def reference_of(model: Any, path: str, file: str | None, given: options.Given) 
     known = options.about(path).get("drift")
     if known is None:
         raise InputError(
-            f"{path} has no counts of its training rows (`ingenuo train` keeps them since version 0.1.0); give rows to "
-            "compare with by --reference FILE"
+            f"{path} has no counts of its training rows, which `ingenuo train` keeps of classes; give rows to compare "
+            "with by --reference FILE"
         )
     return Reference.from_plain(known, model.classes_)
 
