@@ -404,7 +404,7 @@ class Service(Application):
             except Refused:
                 return Answer(b"", HTML, 303, [(b"location", b"/enter")])
         version = await self._begin(served, request)
-        return Answer(await self.work(lambda: version.page), HTML)
+        return Answer(await self.work(lambda: _from_sheet(lambda: version.page)), HTML)
 
     async def list_models(self, request: Request) -> Answer:
         """The names of the models, with their versions."""
@@ -421,14 +421,7 @@ class Service(Application):
     async def sheet(self, served: Served, request: Request) -> Answer:
         """The document from which a model can be asked anywhere."""
         version = await self._begin(served, request)
-
-        def write() -> bytes:
-            try:
-                return version.sheet.to_json().encode()
-            except (KindError, InputError) as error:
-                raise Refused(404, error.in_command()) from None
-
-        return Answer(await self.work(write))
+        return Answer(await self.work(lambda: _from_sheet(lambda: version.sheet.to_json().encode())))
 
     async def openapi(self, served: Served, request: Request) -> Answer:
         """What can be asked, as OpenAPI has it."""
@@ -505,6 +498,14 @@ class Service(Application):
             own = [(state[key], {"model": model}) for model, state in states.items() if state.get(key) is not None]
             yield from metrics.family(name, own)
         yield from metrics.family("reload_failures_total", ((each.failures, {"model": each.name}) for each in every))
+
+
+def _from_sheet(write: Callable[[], bytes]) -> bytes:
+    """What is made from the sheet of a model; of one that has none, it is not there."""
+    try:
+        return write()
+    except (KindError, InputError) as error:
+        raise Refused(404, error.in_command()) from None
 
 
 _METHODS = {"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT"}

@@ -76,7 +76,7 @@ class Version:
 
     def asked(self, row: Mapping[str, Any]) -> Any:
         """A row as `explain` takes it: of what reads texts the text."""
-        return row.get(self.columns.names[0], row) if self.columns.texts else row
+        return row.get(self.columns.names[0], row if self.answers_rows else "") if self.columns.texts else row
 
     @cached_property
     def sheet(self) -> Sheet:
