@@ -130,6 +130,10 @@ def test_rows_are_sent_in_parts_and_again_where_they_are_too_many_at_once(
         (["--server", "http://example.org", "-"], "the token would be sent to example.org over http"),
         (["--server", "http://127.0.0.1:1", "-", "--reasons", "2"], "ask the server's /v1/explain"),
         (["--insecure", "model.ingenuo", "-"], "--insecure is of the --server"),
+        (
+            ["--server", "http://127.0.0.1:1", "m.ingenuo", "-"],
+            "the --server answers, and not m.ingenuo: leave that out",
+        ),
         ([], "Missing argument 'MODEL'; or give the --server"),
     ],
 )
@@ -140,7 +144,8 @@ def test_what_cannot_be_asked_is_one_sentence(words: list[str], says: str) -> No
 
 
 def test_what_the_server_refuses_is_one_sentence(folder: Path, address: str) -> None:
-    assert "answered 401" in run("--server", address, folder / "new.csv", token=None).stderr
+    says = "answered 401: the token is missing or wrong; give it by --token-file or $INGENUO_TOKEN\n"
+    assert run("--server", address, folder / "new.csv", token=None).stderr.endswith(says)
     assert "answered 404" in run("--server", f"{address}/v1/models/three", folder / "new.csv").stderr
 
 

@@ -66,6 +66,11 @@ def predict(
     ingenuo predict --server https://models.example.org/v1/models/mail new.csv -o answers.csv
     """
     if given["server"] is not None:  # there is no MODEL, and what stands first is a FILE
+        if model is not None and model.endswith(".ingenuo"):
+            raise click.UsageError(
+                f"the --server answers, and not {model}: leave that out; another model of the server has the address "
+                "URL/v1/models/NAME"
+            )
         model, files = None, (*([] if model is None else [model]), *files)
     elif model is None:
         raise click.UsageError("Missing argument 'MODEL'; or give the --server that answers.")

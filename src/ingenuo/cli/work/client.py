@@ -210,7 +210,7 @@ def _explain(name: str, status: int, data: bytes) -> str:
     except (LookupError, TypeError, ValueError):
         sentence = http.client.responses.get(status, "no reason given")
     if status == 401:
-        sentence += f"; give it by --token-file or ${TOKEN}"
+        sentence = f"{sentence.partition(';')[0]}; give it by --token-file or ${TOKEN}"
     return f"{name} answered {status}: {sentence}"
 
 
