@@ -246,8 +246,38 @@ def test_a_text_in_italian() -> None:
     texts = ["vinci soldi adesso", "soldi gratis vinci", "riunione alle dieci", "alle dieci con me"]
     model = ing.NaiveBayes().fit(texts, ["spam", "spam", "posta", "posta"])
     shown = lines(str(model.explain("vinci soldi alle dieci cara zia", language="it")))
-    assert "text             2 sconosciute  mai viste, si omettono: cara, zia" in shown
+    assert "text             sconosciute: 2  mai viste, si omettono: cara, zia" in shown
     assert shown[-2:] == ["text: + a favore di “spam”, − di “posta”", "vinci⁺⁺ soldi⁺⁺ alle⁻⁻ dieci⁻⁻ cara zia"]
+
+
+def presence() -> ing.NaiveBayes:
+    """A model of which words are there, and which are not."""
+    texts = {"text": ["vinci soldi", "soldi", "dieci", "alle dieci"], "y": ["a", "a", "b", "b"]}
+    return ing.NaiveBayes(columns={"text": "words-bernoulli"}).fit(pd.DataFrame(texts), "y")
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "absent", "unknown"),
+    [
+        ("vinci soldi alle zia", "en", "1 absent 1 - p", "1 unknown"),
+        ("vinci soldi alle zia", "it", "assenti: 1 1 - p", "sconosciute: 1"),
+        ("vinci soldi alle zia", "es", "ausentes: 1 1 - p", "desconocidas: 1"),
+        ("vinci soldi cara zia", "it", "assenti: 2 2 fattori 1 - p", "sconosciute: 2"),
+        ("vinci soldi cara zia", "es", "ausentes: 2 2 factores 1 - p", "desconocidas: 2"),
+    ],
+)
+def test_one_of_something_is_not_spoken_of_as_several(text: str, language: str, absent: str, unknown: str) -> None:
+    shown = " ".join(str(presence().explain({"text": text}, language=language)).split())
+    assert f"text {absent} = " in shown
+    assert f"text {unknown} " in shown
+
+
+def test_no_line_stands_for_one_other() -> None:
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(rng.normal(size=(30, 25)), columns=[f"c{k}" for k in range(25)])
+    model = ing.NaiveBayes(numbers="gaussian").fit(rows, ["a", "b"] * 15)
+    shown = model.explain(rows.iloc[0].to_dict()).abridge()
+    assert "…" not in " ".join(factor.column for factor in shown.factors)
 
 
 def test_a_nomogram_in_italian(tennis: ing.NaiveBayes) -> None:
@@ -302,7 +332,7 @@ def test_every_form_that_people_read_is_translated(tennis: ing.NaiveBayes) -> No
 
 def test_many_explanations_are_translated(tennis: ing.NaiveBayes) -> None:
     found = tennis.explain(play_tennis(), language="es")
-    assert str(found).endswith("… y otras 4 filas")
+    assert str(found).endswith("… y otras filas: 4")
     assert "fila 2" in str(found)
     assert "con probabilidad" in str(found[3])
     assert "".join(found[:2].pieces("html")).startswith('<!doctype html>\n<html lang="es">')
@@ -362,7 +392,7 @@ MODELS = {
     "words": of_texts(ing.NaiveBayes(text=ing.Words(binary=True), calibration="temperature")),
     "language model": of_texts(ing.LanguageModelClassifier(order=2)),
 }
-FORMULA = {"aa", "bb", "cc", "yy", "nn", "uu", "vv", "zz", "ww", "log", "text", "e-05", "inf"} | {
+FORMULA = {"aa", "bb", "cc", "yy", "nn", "uu", "vv", "zz", "ww", "aa²", "bb²", "log", "text", "e-05", "inf"} | {
     "normal",
     "network",
     "discriminant",
@@ -429,8 +459,7 @@ def test_the_commands_take_a_language(saved: None) -> None:
 
 
 def test_reasons_are_translated(saved: None) -> None:
-    texts = ["vinci soldi", "soldi", "dieci", "alle dieci"]
-    ing.save(ing.NaiveBayes(text=ing.Words(binary=True)).fit(texts, ["a", "a", "b", "b"]), "texts.ingenuo")
+    ing.save(presence(), "texts.ingenuo")
     Path("new.txt").write_text("vinci soldi\n")
     found = run("predict", "texts.ingenuo", "new.txt", "--format", "lines", "--reasons", "9", "--language", "it")
     assert found.exit_code == 0, found.output

@@ -31,7 +31,7 @@ HEADS = {
         "Colonne",
         "Due modelli",
     ],
-    "es": ["Por qué esta respuesta", "Nomograma", "Qué la cambiaría", "¿Se puede creer?", "Columnas", "Dos modelos"],
+    "es": ["Por qué esta respuesta", "Nomograma", "Qué la cambiaría", "¿Es fiable?", "Columnas", "Dos modelos"],
 }
 
 # Everything that is read or heard on a page; what is folded is opened.

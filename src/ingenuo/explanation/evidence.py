@@ -291,7 +291,7 @@ def _say_words(part: WordTable, block: Any, pair: Pair, texts: int) -> Iterator[
         rest = p.absent - np.array([np.bincount(rows, own_, block.n_rows) for own_ in absent[places].T]).T
         others = np.count_nonzero(part.used) - np.bincount(rows, minlength=block.n_rows)
         odds = _differences(rest, pair, there, there)
-        yield _Said(there, odds, lambda place: name_reason(column, f"{others[there[place]]:,} absent"))
+        yield _Said(there, odds, lambda place: name_reason(column, say("{n} absent", n=f"{others[there[place]]:,}")))
 
 
 _SAY: dict[str, Callable[..., Iterator[_Said]]] = {

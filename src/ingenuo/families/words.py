@@ -182,7 +182,7 @@ class ColumnParameters:
             certain = [(own > 0) & (self.normaliser - self._present - own <= 0) for own in counts]
             log[self.n_certain > sum(certain, np.zeros(len(log)))] = -np.inf
         others = int(np.count_nonzero(self.weights)) - len(present)
-        how = say("{n} factors 1 - p", n=f"{others:,}")
+        how = say("{n} factors 1 - p", n=f"{others:,}") if others > 1 else "1 - p"
         terms = tuple(Term(how, exponential(each), each) for each in log.tolist())
         return Factor(name, say("{n} absent", n=f"{others:,}"), terms)
 

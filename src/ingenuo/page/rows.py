@@ -78,7 +78,8 @@ def page_rows(
     places = dict(zip(schema.names.tolist(), match(schema, source).tolist()))
     columns = [_values(source, schema, name, places[name]) for name in kept]
     some = say("{n} of {m} rows, drawn by seed {seed}", n=f"{source.n_rows:,}", m=f"{given:,}", seed=seed)
-    note = say("{n} rows", n=f"{given:,}") if given == source.n_rows else some
+    whole = say("1 row") if given == 1 else say("{n} rows", n=f"{given:,}")
+    note = whole if given == source.n_rows else some
     return {
         "columns": [column_name(name) for name in kept],
         "values": [list(row) for row in zip(*columns)],

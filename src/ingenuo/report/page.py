@@ -177,7 +177,8 @@ def _answers(model: Any, found: Evaluation, seed: int) -> Data | None:
     shares = np.zeros((len(at), len(model.classes_)))
     shares[:, places[known]] = given.probabilities[np.ix_(at, known)]
     some = say("{n} of {m} rows, drawn by seed {seed}", n=f"{ANSWERS:,}", m=f"{n:,}", seed=seed)
-    note = say("{n} rows", n=f"{n:,}") if n <= ANSWERS else some
+    whole = say("1 row") if n == 1 else say("{n} rows", n=f"{n:,}")
+    note = whole if n <= ANSWERS else some
     return {"labels": places[given.codes[at]].tolist(), "posteriors": shares.round(7).tolist(), "note": note}
 
 

@@ -268,7 +268,8 @@ class Explanation(Translated):
             spoken = [factor for factor in factors if factor.terms]
             amounts = ([np.clip(each.log, -1e300, 1e300) for each in factor.terms] for factor in spoken)
             spread = np.array([np.nan_to_num(np.ptp(each), nan=np.inf) for each in amounts])
-            kept = set(np.argsort(-spread, kind="stable")[:_FACTORS].tolist())
+            room = _FACTORS + (len(spoken) == _FACTORS + 1)  # a line that stands for one other saves nothing
+            kept = set(np.argsort(-spread, kind="stable")[:room].tolist())
             rest = [factor for k, factor in enumerate(spoken) if k not in kept]
             silent = len(factors) - len(spoken)
             factors = [factor for k, factor in enumerate(spoken) if k in kept]
