@@ -440,7 +440,9 @@ class Application:
             allowed = ", ".join(found).encode()
             raise Refused(405, "this address is not asked in this way", (b"allow", allowed))
         if route.kinds and request.kind not in route.kinds:
-            raise Refused(415, f"the body must be {listed(route.kinds)}")
+            raise Refused(
+                415, f"the body must be {listed([kind for kind in route.kinds if kind])}, by its Content-Type"
+            )
         return route
 
 
