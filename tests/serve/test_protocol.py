@@ -103,6 +103,10 @@ def test_one_tensor_of_all_columns_is_answered_where_all_are_numbers(
     missing = [[None, *row[1:]] for row in X.tolist()]
     without = [tensor(f"x{k}", X[:, k].tolist()) for k in (1, 2)]
     assert infer(ask, "numbers", tensor("input-0", missing, shape=[n, 3])) == infer(ask, "numbers", *without)
+    for wrong, said in ("1e400", "give a finite one"), ("1" * 310, "give a finite one"), ('"1"', "which is no FP64"):
+        body = json.dumps({"inputs": [tensor("input-0", [*X.ravel().tolist()[1:], "X"], shape=[n, 3])]})
+        refused = ask.send("/v2/models/numbers/infer", body.replace('"X"', wrong).encode(), "application/json")
+        assert said in error(refused, 400)
     mixed = ask.post("/v2/models/patients/infer", {"inputs": [tensor("rows", [0.0] * 10, shape=[1, 10])]})
     assert "numbers alone" in error(mixed, 400)
 

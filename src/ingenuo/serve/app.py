@@ -1,6 +1,6 @@
 """The application of `ingenuo serve`: its addresses, what each answers, and who has to wait.
 
-Up to 64 rows are answered where the request is read; more, and whatever takes longer, by a thread beside it.
+Up to 64 rows are answered where the request is read, and more if that takes no longer; else a thread beside it does.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ R = TypeVar("R")
 
 IN_FLIGHT = 64  # requests that wait for threads
 INLINE = 1 << 15  # bytes of a body that is read in the event loop
+AT_ONCE = 0.001  # seconds of an answer that is given there
 EXPLAINED, CHANGED = 100, 10  # rows of a request
 _AGAIN = ((b"retry-after", b"1"),)
 _WATCHED = 10.0  # seconds for which answers of a model that learns are counted by one version's values
@@ -74,7 +75,7 @@ class Service(Application):
         self.first, self.changes, self.rate = models[0], changes, rate
         self.log = Log(None) if log is None else log
         self.metrics, self.bodies, self.in_flight = metrics.Metrics(), Bodies(), 0
-        self.draining = self.closing = False
+        self.closing = False
         self.watches: dict[str, tuple[Version, Watch]] = {}
         self.watched: dict[str, Any] = {}  # the tallies of versions that no longer answer
         self._keeping = threading.Lock()
@@ -164,7 +165,7 @@ class Service(Application):
         if not route.waits:
             return
         if self.closing:
-            raise Refused(503, "the server is ending; ask another one", *_AGAIN, (b"connection", b"close"))
+            raise Refused(503, "the server is ending; ask another one", *_AGAIN)
         if not all(each.is_ready for each in self.models.values()):
             raise Refused(503, "the models are being loaded; ask again", *_AGAIN)
         if self.rate is not None:
@@ -289,7 +290,7 @@ class Service(Application):
         if len(body) > INLINE:
             return await self.work(lambda: answer(read()))
         rows = read()
-        if rows.few is not None and version.answers_rows:
+        if (rows.few is not None and version.answers_rows) or rows.n * version.seconds < AT_ONCE:
             return answer(rows)
         return await self.work(partial(answer, rows))
 

@@ -28,6 +28,7 @@ from ingenuo.tally.labels import Labels, labels_of, objects
 
 MOST = 100_000  # rows of a body
 FEW = 64  # rows that are answered one by one
+FEW_NUMBERS = 16  # where they come as one tensor, which makes a table cheap
 
 JSON, NDJSON, CSV, ARROW = (
     "application/json",
@@ -141,6 +142,19 @@ class Columns:
         return Rows(
             n, None, self._as_model({name: self._column(name, given.get(name, [None] * n)) for name in self.names})
         )
+
+    def matrix(self, cells: Sequence[float | None], n: int) -> Rows | None:
+        """Many rows of numbers alone, one behind the other; None where they must be read one by one."""
+        if n <= FEW_NUMBERS or not all(self.kinds[name] == "number" for name in self.names):
+            return None
+        check_number(n)
+        try:
+            found = np.array(cells, np.float64).reshape(n, -1).T.copy()  # null is NaN
+        except OverflowError:
+            return None
+        if np.isinf(found).any():
+            return None
+        return Rows(n, None, self._as_model({name: pa.array(each) for name, each in zip(self.names, found)}))
 
     def table(self, few: Sequence[Mapping[str, Any]]) -> Any:
         """Rows that were read already as `predict_proba` takes them."""

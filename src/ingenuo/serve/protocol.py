@@ -7,7 +7,7 @@ missing value (an extension), and so is a column that is left out.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,12 @@ _WHOLE = {
 }
 _REAL = ("FP16", "FP32", "FP64")
 DATATYPES = ("BOOL", *_WHOLE, *_REAL, "BYTES")
+_TYPES: Mapping[str, frozenset[type]] = {
+    **{kind: frozenset({int, type(None)}) for kind in _WHOLE},
+    **{kind: frozenset({float, int, type(None)}) for kind in _REAL},
+    "BOOL": frozenset({bool, type(None)}),
+    "BYTES": frozenset({str, type(None)}),
+}  # of the elements
 _OF_KIND = {"number": "FP64", "count": "INT64", "category": "BYTES", "text": "BYTES"}
 _BINARY = "binary tensors are not taken: send and ask for JSON (binary_data=False)"
 
@@ -82,8 +88,17 @@ def _wanted(outputs: Any) -> list[str]:
     return found
 
 
-def _tensor(given: Any, place: int) -> tuple[str, list[int], list[Any]]:
-    """A tensor that is checked: its name, its shape, and its elements in the order of rows."""
+class _Tensor(NamedTuple):
+    """A tensor that was checked, with its elements in the order of rows."""
+
+    name: str
+    shape: list[int]
+    datatype: str
+    data: list[Any]
+
+
+def _tensor(given: Any, place: int) -> _Tensor:
+    """A tensor, checked."""
     if not isinstance(given, dict):
         raise InputError(f"input {place} must be an object with name, shape, datatype and data")
     name, shape, kind, data = (given.get(key) for key in ("name", "shape", "datatype", "data"))
@@ -103,28 +118,24 @@ def _tensor(given: Any, place: int) -> tuple[str, list[int], list[Any]]:
         raise Refused(413, f"there are {shape[0]:,} rows, and {MOST:,} are taken at a time; send them in parts")
     if not isinstance(data, list):
         raise InputError(f"{called}: the data must be a list")
-    if data and any(type(each) is list for each in data):
+    types = {*map(type, data)}
+    if list in types:
         width = shape[1] if len(shape) == 2 else -1
         if len(data) != shape[0] or not all(type(each) is list and len(each) == width for each in data):
             raise InputError(f"{called}: the data does not have the shape {shape}")
         data = [cell for each in data for cell in each]
+        types = {*map(type, data)}
     n = shape[0] * (shape[1] if len(shape) == 2 else 1)
     if len(data) != n:
         raise InputError(f"{called}: the shape {shape} has {n:,} elements, and the data has {len(data):,}")
-    _check_elements(called, kind, data)
-    return name, shape, data
+    if not types <= _TYPES[kind] or kind in _WHOLE:
+        _check_elements(called, kind, data)
+    return _Tensor(name, shape, kind, data)
 
 
 def _check_elements(called: str, kind: str, data: list[Any]) -> None:
     """Raise where an element is not of the datatype; null is of any."""
-    types: tuple[type, ...]
-    if kind == "BYTES":
-        types = (str, type(None))
-    elif kind == "BOOL":
-        types = (bool, type(None))
-    else:
-        types = (int, type(None)) if kind in _WHOLE else (float, int, type(None))
-    low, high = _WHOLE.get(kind, (None, None))
+    types, (low, high) = _TYPES[kind], _WHOLE.get(kind, (None, None))
     for place, each in enumerate(data):
         wrong = type(each) not in types
         if not wrong and low is not None and each is not None:
@@ -133,20 +144,22 @@ def _check_elements(called: str, kind: str, data: list[Any]) -> None:
             raise InputError(f"{called}: element {place} is {shortened(repr(each), 40)}, which is no {kind}")
 
 
-def _rows(tensors: Sequence[tuple[str, list[int], list[Any]]], columns: Columns) -> Rows:
-    n = tensors[0][1][0]
-    (name, shape, data), width = tensors[0], len(columns.names)
+def _rows(tensors: Sequence[_Tensor], columns: Columns) -> Rows:
+    (name, shape, kind, data), width = tensors[0], len(columns.names)
+    n = shape[0]
     if len(tensors) == 1 and len(shape) == 2 and shape[1] == width and (width > 1 or name not in columns.kinds):
         if columns.numeric != columns.names:
             raise InputError(
                 f"one tensor of {width} columns is for numbers alone, and the model has other columns; give a tensor "
                 "for each column"
             )
+        if kind not in ("BOOL", "BYTES") and (found := columns.matrix(data, n)) is not None:
+            return found
         return _some({each: data[place::width] for place, each in enumerate(columns.names)}, n, columns)
-    found: dict[str, list[Any]] = {}
-    for name, shape, data in tensors:
+    named: dict[str, list[Any]] = {}
+    for name, shape, _, data in tensors:
         columns.check_name(name)
-        if name in found:
+        if name in named:
             raise InputError(f"there are two inputs {shortened(name)!r}; give each column once")
         if len(shape) == 2 and shape[1] != 1:
             raise InputError(
@@ -154,11 +167,11 @@ def _rows(tensors: Sequence[tuple[str, list[int], list[Any]]], columns: Columns)
             )
         if shape[0] != n:
             raise InputError(
-                f"input {shortened(name)!r} has {shape[0]:,} rows and input {shortened(tensors[0][0])!r} {n:,}; give "
+                f"input {shortened(name)!r} has {shape[0]:,} rows and input {shortened(tensors[0].name)!r} {n:,}; give "
                 "each the same number"
             )
-        found[name] = data
-    return _some(found, n, columns)
+        named[name] = data
+    return _some(named, n, columns)
 
 
 def _some(found: Mapping[str, list[Any]], n: int, columns: Columns) -> Rows:
