@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 from pyarrow import csv as arrow_csv
 
 from ingenuo.errors import InputError, did_you_mean
@@ -148,13 +149,11 @@ class Columns:
         if n <= FEW_NUMBERS or not all(self.kinds[name] == "number" for name in self.names):
             return None
         check_number(n)
-        try:
-            found = np.array(cells, np.float64).reshape(n, -1).T.copy()  # null is NaN
-        except OverflowError:
+        found = _finite(cells)
+        if found is None:
             return None
-        if np.isinf(found).any():
-            return None
-        return Rows(n, None, self._as_model({name: pa.array(each) for name, each in zip(self.names, found)}))
+        columns = found.reshape(n, -1).T.copy()
+        return Rows(n, None, self._as_model({name: pa.array(each) for name, each in zip(self.names, columns)}))
 
     def table(self, few: Sequence[Mapping[str, Any]]) -> Any:
         """Rows that were read already as `predict_proba` takes them."""
@@ -186,8 +185,10 @@ class Columns:
     def _column(self, name: str, values: Sequence[Any]) -> pa.Array:
         """The values of a column of JSON, all at once where they are of one type."""
         read, types = self._readers[name], {*map(type, values)} - {type(None)}
+        if read is _read_number and types <= {int, float} and (numbers := _finite(values)) is not None:
+            return pa.array(np.nan_to_num(numbers) if self.kinds[name] == "count" else numbers)
         found = None
-        if (len(types) == 1 and not types & {bool, dict, list}) or (read is _read_number and types == {int, float}):
+        if len(types) == 1 and not types & {bool, dict, list}:
             with suppress(pa.ArrowException, OverflowError):  # of numbers that are too large
                 found = pa.array(values)
         if found is None:
@@ -291,6 +292,15 @@ def _wrong(value: Any, name: str, place: int, wanted: str) -> InputError:
     where = f"row {place}, column {shortened(name)!r}" if place >= 0 else f"column {shortened(name)!r}"
     shown = _called(value) if isinstance(value, dict | list) else shortened(repr(value), 60)
     return InputError(f"{where}: {shown} is no {wanted}")
+
+
+def _finite(values: Sequence[float | None]) -> NDArray[np.float64] | None:
+    """Numbers of JSON as doubles, null as NaN; None where one of them is none that a double holds."""
+    try:
+        found = np.array(values, np.float64)
+    except OverflowError:
+        return None
+    return None if np.isinf(found).any() else found
 
 
 def _read_number(value: Any, name: str, place: int) -> float | None:
