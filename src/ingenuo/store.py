@@ -95,9 +95,9 @@ def to_bytes(model: Any, about: Mapping[str, Any] | None = None) -> bytes:
     return container.to_bytes(*_state_of(model, about))
 
 
-def from_bytes(data: bytes) -> Any:
-    """What `load` reads, from bytes."""
-    return _from_state(*container.from_bytes(data), "model data")
+def from_bytes(data: bytes, name: str = "model data") -> Any:
+    """What `load` reads, from bytes, which errors call by the name."""
+    return _from_state(*container.from_bytes(data, name), name)
 
 
 def _state_of(model: Any, about: Mapping[str, Any] | None) -> tuple[dict[str, Any], Tensors]:

@@ -389,6 +389,7 @@ class Application:
 
     def __init__(self, routes: Routes, guard: Guard) -> None:
         self.routes, self.guard = routes, guard
+        self.draining = False  # the end has begun: what is asked is answered, on connections that are not kept
 
     def find(self, request: Request) -> Mapping[str, Route] | None:
         """How a path is answered, by method."""
@@ -421,6 +422,8 @@ class Application:
             failed, answer = error, failure(error)
         headers = [(b"content-type", answer.kind), (b"content-length", str(len(answer.body)).encode()), *_HEADERS]
         headers += answer.headers
+        if self.draining:
+            headers.append((b"connection", b"close"))
         if request.id:
             headers.append((b"x-request-id", request.id.encode()))
         await send({"type": "http.response.start", "status": answer.status, "headers": headers})

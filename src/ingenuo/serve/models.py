@@ -212,7 +212,7 @@ def read_model(path: str) -> tuple[Any, str, dict[str, Any]]:
     version = hashlib.sha256(data).hexdigest()[:12]
     if is_network_file(path):
         return read_network(path), version, {}
-    model, about = store.from_bytes(data), store.about(path)
+    model, about = store.from_bytes(data, path), store.about(path)
     if not hasattr(model, "predict_proba") or not hasattr(model, "classes_"):
         raise InputError(f"{path} holds a {type(model).__name__}, which answers no rows by classes; serve a classifier")
     return model, version, about

@@ -10,6 +10,7 @@ import socket
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -131,7 +132,7 @@ class Process:
         self.service = Service(
             self.models, settings.guard(), log=self.log, changes=self.own if changes is None else changes, rate=rate
         )
-        self._again = False
+        self._again, self._wake = False, asyncio.Event()
         self.server = Server(
             self.service,
             self._serve,
@@ -171,7 +172,9 @@ class Process:
         self.log.line(event="ready", models=[{"name": each.name, "version": each.now.version} for each in self.models])
         self._announce()
         while True:
-            await asyncio.sleep(_LOOK)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), _LOOK)
+            self._wake.clear()
             if self.counts is not None:
                 await loop.run_in_executor(None, self.counts.write)
             again, self._again = self._again, False
@@ -180,7 +183,7 @@ class Process:
                     await loop.run_in_executor(None, self._reload, served)
 
     def _reload(self, served: Served) -> None:
-        """Let the version of a file answer, if it does so rightly."""
+        """Let the version of a file answer, if it answers its check rows."""
         before = served.now.version
         try:
             version, stamp = served.read()
@@ -195,6 +198,7 @@ class Process:
 
     def _reload_soon(self) -> None:
         self._again = True
+        self._wake.set()
 
     def _end(self) -> None:
         if not self.service.draining:

@@ -12,7 +12,7 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from typing import Any
@@ -24,6 +24,8 @@ from ingenuo.serve.http import WAIT
 
 FINISH = 25.0  # seconds for what is being answered at the end
 _HEAD = 1 << 16  # bytes of the head of a request
+_AT_THE_DOOR = 2048  # connections that nobody has seen yet, as many as the system keeps
+_GRACE = 0.3  # seconds for requests on connections that are open at the end
 _IDLE = 6  # looks at a connection that had requests before it is closed
 
 
@@ -140,14 +142,38 @@ class Server(uvicorn.Server):
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End: what is being answered is finished."""
+        """End: whoever has come is answered, and what is being answered is finished."""
         self._ending()
-        self._closing()
         if self._beside is not None:
             self._beside.cancel()
             with suppress(BaseException):
                 await self._beside
+        await self._stop_listening(sockets or [])
+        self._closing()
         await super().shutdown(sockets)
+
+    async def _stop_listening(self, sockets: Iterable[socket.socket]) -> None:
+        """Let nobody else in; who waits at the door is let in first, and may say what is wanted."""
+        loop = asyncio.get_running_loop()
+        for each in sockets:
+            with suppress(OSError):  # nobody waits
+                for _ in range(_AT_THE_DOOR):
+                    made, _ = each.accept()
+                    made.setblocking(False)
+                    await loop.connect_accepted_socket(self._begin_connection, made)
+        for server in self.servers:
+            server.close()
+        for each in sockets:
+            each.close()
+        until = loop.time() + _GRACE
+        while self.server_state.connections and loop.time() < until:
+            await asyncio.sleep(0.01)
+
+    def _begin_connection(self) -> asyncio.Protocol:
+        found: asyncio.Protocol = self.config.http_protocol_class(  # type: ignore[call-arg, assignment]
+            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
+        return found
 
     def handle_exit(self, sig: int, frame: Any) -> None:
         """End on a signal: at once on Ctrl-C, and gently when the system asks."""

@@ -113,6 +113,7 @@ class Supervisor:
                 announce()
                 error = self._look_after([*owner, *readers])
         finally:
+            self._bound.close()  # so that nobody waits at a door behind which nobody is
             for child in readers:
                 if hasattr(child, "process") and child.process.is_alive() and child.process.pid:
                     os.kill(child.process.pid, signal.SIGTERM)
