@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,31 +20,9 @@ from ingenuo import store
 from ingenuo.cli import main
 from ingenuo.cli.work import client
 
+from ..serving import serving
+
 SECRET = "correct-horse-battery-staple"
-
-
-@contextmanager
-def server(*words: str) -> Iterator[str]:
-    """A real server on a free port of this machine; its address."""
-    command = [
-        sys.executable,
-        "-c",
-        "from ingenuo.cli import main; main()",
-        "serve",
-        *words,
-        "--port",
-        "0",
-        "--drain",
-        "0",
-        "-q",
-    ]
-    running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
-        assert running.stdout is not None
-        yield running.stdout.readline().strip()
-    finally:
-        running.terminate()
-        running.communicate(timeout=60)
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +47,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def address(folder: Path) -> Iterator[str]:
-    with server(
+    with serving(
         str(folder / "one.ingenuo"), str(folder / "two.ingenuo"), "--token-file", str(folder / "tokens"), "--rate", "3"
     ) as found:
         yield found
