@@ -50,7 +50,9 @@ def start(tmp_path: Path) -> Iterator[Start]:
             open_live(served, Settings((), journal=str(tmp_path)), Log(None))
         else:
             now = served.now
-            served.live = LiveModel(now.model, now.about, "", name="M", version=now.version, disk=disk)
+            served.live = LiveModel(
+                now.model, now.about, "", name="M", version=now.version, disk=disk, table=now.columns.table
+            )
         begun.append(Learning({"M": served}))
         return Asker(Service([served], Guard(), changes=begun[-1], **how))
 

@@ -18,7 +18,7 @@ import struct
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -103,6 +103,8 @@ class LiveModel:
         What the model's file is called by its contents; by default worked out from the model.
     disk : Folder, optional
         What stands for the folder.
+    table : callable, optional
+        Makes a list of mappings a table that the model takes; by default the model takes the list.
 
     Attributes
     ----------
@@ -137,9 +139,10 @@ class LiveModel:
         name: str,
         version: str | None = None,
         disk: Folder | None = None,
+        table: Callable[[list[Any]], Any] | None = None,
     ) -> None:
         _refuse_what_cannot_learn(model, name)
-        self.name, self.notes = name, list[str]()
+        self.name, self.notes, self._table = name, list[str](), table
         self.about = {key: value for key, value in about.items() if key != "journal"}  # of a snapshot that was moved
         self._base = version or hashlib.sha256(store.to_bytes(model)).hexdigest()[:12]
         self._keys: OrderedDict[str, Answer] = OrderedDict()
@@ -316,7 +319,7 @@ class LiveModel:
     def _change(self, group: Sequence[_Change]) -> None:
         """Make changes: first what is learned, then what is forgotten, then what is calibrated."""
         todo, later = self._without_repeats(group)
-        step = _Step(self._now, self._base)
+        step = _Step(self._now, self._base, self._table)
         for op in (LEARN, FORGET, RECALIBRATE):
             step.make([change for change in todo if change.op == op])
         try:
@@ -415,8 +418,8 @@ class LiveModel:
 class _Step:
     """Changes of a model, one after the other, of which nobody knows yet."""
 
-    def __init__(self, now: _Now, base: str) -> None:
-        self.now, self._base = now, base
+    def __init__(self, now: _Now, base: str, table: Callable[[list[Any]], Any] | None) -> None:
+        self.now, self._base, self._table = now, base, table
         self.made: list[tuple[list[_Change], _Now]] = []
         self.bodies: list[bytes] | None = []  # of records; none where records do not say it
 
@@ -435,6 +438,8 @@ class _Step:
     def _make(self, some: list[_Change]) -> None:
         model, op, seq = copy.copy(self.now.model), some[0].op, self.now.seq + 1
         rows, labels, weights = _join(some)
+        if self._table is not None and type(rows) is list and rows and type(rows[0]) is dict:
+            rows = self._table(rows)
         body = b""
         if op == LEARN:
             sums = model.sums_of(rows, labels, weights)

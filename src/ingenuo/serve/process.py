@@ -88,14 +88,15 @@ def read_change(verb: str, kind: str, body: bytes, columns: Any) -> tuple[Any, l
         raise InputError('"learned" must be true or false')
     if verb == "recalibrate" and rows.weights is not None:
         raise InputError("rows that calibrate have no weights; leave them out")
-    X = rows.table if rows.few is None else columns.table(rows.few)
-    return X, rows.labels or [], rows.weights, learned
+    return rows.table if rows.few is None else rows.few, rows.labels or [], rows.weights, learned
 
 
 def open_live(served: Served, settings: Settings, log: Log) -> None:
     """Let a model learn: what its journal has is learned first."""
     version, folder = served.now, settings.journal_of(served.name, served.path)
-    served.live = LiveModel(version.model, version.about, folder, name=served.name, version=version.version)
+    served.live = LiveModel(
+        version.model, version.about, folder, name=served.name, version=version.version, table=version.columns.table
+    )
     for note in served.live.notes:
         log.line(event="journal", model=served.name, note=note)
 
