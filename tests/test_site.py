@@ -197,3 +197,18 @@ def test_a_chapter_shows_its_own_model(site: Path) -> None:
 
 def test_what_is_not_for_readers_is_not_in_the_site(site: Path) -> None:
     assert not list(site.rglob("*.py"))
+
+
+def test_formulas_and_solutions_are_shown_and_not_their_source(site: Path, pages: dict[Path, Found]) -> None:
+    code = re.compile(r"<(pre|code|script)\b.*?</\1>", re.DOTALL)
+    left = {}
+    for path in pages:
+        text = code.sub("", path.read_text(encoding="utf-8"))
+        if found := re.findall(r"\\[()\[\]].{0,40}|\$\$.{0,40}|^\d\. .{0,40}|^```.*", text, re.MULTILINE):
+            left[path.relative_to(site)] = found
+    assert not left
+    shown = (site / "notebooks" / "it" / "1_coin_and_boxes.html").read_text(encoding="utf-8")
+    solutions = re.search(r"<details>.*</details>", shown, re.DOTALL)
+    assert solutions is not None
+    assert "<li><math " in solutions[0]
+    assert "6/11" in solutions[0].partition("<pre>")[2]  # what the code that checks them prints

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -122,10 +123,17 @@ def run(notebooks: Iterable[Any]) -> Iterator[Any]:
 
 def kept(outputs: Iterable[Any]) -> Iterator[Any]:
     """What is printed and drawn, without numbers that depend on what was run before; pages are left out."""
+    for stream, together in groupby(outputs, lambda output: output.get("name")):
+        if stream is not None:  # how a kernel cuts what it prints depends on its haste
+            yield nbformat.v4.new_output("stream", name=stream, text="".join(each.text for each in together))
+            continue
+        yield from shown(together)
+
+
+def shown(outputs: Iterable[Any]) -> Iterator[Any]:
+    """Pictures and values in the forms that are kept."""
     for output in outputs:
-        if output.output_type == "stream":
-            yield output
-        elif "text/html" not in output.data or "image/svg+xml" in output.data:
+        if "text/html" not in output.data or "image/svg+xml" in output.data:
             data = {kind: output.data[kind] for kind in KEPT if kind in output.data}
             if len(data) > 1:  # a picture needs no line that says "a figure"
                 del data["text/plain"]

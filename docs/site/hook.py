@@ -129,7 +129,9 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
     """Turn formulas into MathML, which browsers show by themselves."""
 
     def formula(found: re.Match[str]) -> str:
-        return str(convert(unescape(found[2]).strip(), display="block" if found[1] == "div" else "inline"))
+        display = "block" if found[1] == "div" else "inline"
+        made = str(convert(unescape(found[2]).strip(), display=display))
+        return f'<div class="formula">{made}</div>' if display == "block" else made
 
     return FORMULA.sub(formula, html)
 

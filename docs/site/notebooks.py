@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 LANGUAGES = {"en": "English", "es": "Español", "it": "Italiano"}
+ITSELF = {"es": "El cuaderno", "it": "Il notebook"}  # what leads to the file
+FOLD, UNFOLD = "<details>", "</details>"
 
 
 @dataclass
@@ -40,16 +42,18 @@ def title(path: Path) -> str:
 def to_markdown(path: Path) -> Made:
     """The whole notebook, with a link to itself."""
     made = Made()
-    parts = []
+    parts, folds = [], False
     for cell in cells(path):
         text = joined(cell["source"]).strip("\n")
         if cell["cell_type"] == "markdown":
-            parts.append(with_formulas(text))
+            folds |= FOLD in text  # the solutions, and the code that checks them
+            parts.append(with_formulas(text).replace(FOLD, '<details markdown="1">\n').replace(UNFOLD, ""))
         elif cell["cell_type"] == "code" and text:
             parts.append(f"```python\n{text}\n```")
             for output in cell["outputs"]:
                 parts += shown(output, f"{path.stem}_{len(made.pictures)}", made.pictures)
-    parts.append(f"[The notebook itself]({path.name})")
+    parts += [UNFOLD] if folds else []
+    parts.append(f"[{ITSELF.get(path.parent.name, 'The notebook')}: {path.name}]({path.name})")
     made.text = "\n\n".join(parts) + "\n"
     return made
 
