@@ -1,7 +1,7 @@
 """``python -m benchmarks page``: the page's size and speed in Chromium, and the rates of SQL and ONNX, beside Python's.
 
-A keystroke is timed in the page, from the input event of a field (or of a text) until the frame after the one in which
-the answer has changed was made ready: what a person waits for. The first calls, which compile, are not counted.
+A keystroke is timed in the page, from the input event of a field (or of a text) until the bars of the answer have
+changed: the page's own work, to which the browser adds its drawing. The first calls, which compile, are not counted.
 """
 
 from __future__ import annotations

@@ -57,6 +57,13 @@ def data_of(text: str) -> Any:
 
 # export
 
+GARDEN = """
+network: garden
+nodes:
+  rain: {states: ['yes', 'no'], table: [0.2, 0.8]}
+  grass: {states: [wet, dry], parents: [rain], table: {'yes': [0.9, 0.1], 'no': [0.1, 0.9]}}
+"""
+
 
 def test_a_page_speaks_the_language_that_is_asked_for(folder: Path) -> None:
     done("export", "model.ingenuo", "-o", "page.html", "--rows", "test.csv", "--language", "it")
@@ -72,6 +79,22 @@ def test_a_page_speaks_the_language_that_is_asked_for(folder: Path) -> None:
     refused = run("export", "model.ingenuo", "-o", "model.sql", "--language", "it")
     assert "--language is of html, and this writes sql" in refused.output
     assert run("export", "model.ingenuo", "-o", "page.html", "--language", "de").exit_code == 2
+
+
+def test_of_a_network_any_node_can_be_asked_for(folder: Path) -> None:
+    Path("garden.yaml").write_text(GARDEN, encoding="utf-8")
+    done("export", "garden.yaml", "-o", "page.html")
+    data = data_of(Path("page.html").read_text(encoding="utf-8"))
+    assert (data["title"], data["sheet"]["target"], data["sheet"]["classes"]) == ("garden", "rain", ["yes", "no"])
+    done("export", "garden.yaml", "-o", "page.html", "--target", "grass")
+    data = data_of(Path("page.html").read_text(encoding="utf-8"))
+    assert (data["sheet"]["target"], data["sheet"]["classes"]) == ("grass", ["wet", "dry"])
+    done("export", "garden.yaml", "-o", "garden.sql", "--target", "grass")
+    assert "wet" in Path("garden.sql").read_text(encoding="utf-8")
+    assert "garden.yaml has no node 'gras'; it has rain, grass" in run(
+        "export", "garden.yaml", "-o", "page.html", "--target", "gras"
+    ).output.replace("\n", " ")
+    assert "or a node of a network" in run("export", "model.ingenuo", "-o", "page.html", "--target", "bmi").output
 
 
 def test_a_page_has_no_rows_unless_they_are_given(folder: Path) -> None:

@@ -260,6 +260,7 @@ def test_the_question_survives_reload_resize_leaving_and_coming_back(visit: Visi
     asked(found).get_by_role("textbox", name="weight").fill("2.5")
     choose(found, "colour", "white")
     row = {"weight": 2.5, "colour": "white"}
+    found.until("location.hash.includes('white')")
     for leave in (
         found.page.reload,
         lambda: found.page.set_viewport_size({"width": 400, "height": 700}),
@@ -280,6 +281,7 @@ def test_a_question_that_python_gave_comes_first_and_can_be_taken_away_for_good(
     found = visit(page(tennis, question={"Outlook": "Rain"}), quiet=False)
     assert shown(found) == expected(tennis, {"Outlook": "Rain"})
     asked(found).get_by_label("Reset: everything unknown").click()
+    found.until("location.hash === '#='")
     found.page.reload()
     found.page.wait_for_selector("html[data-ready]")
     assert shown(found) == expected(tennis, {})
@@ -366,6 +368,12 @@ def test_words_are_highlighted_beneath_the_text(visit: Visits) -> None:
     assert exact(found) == posterior.tolist()
     asked(found).get_by_label("Undo").click()
     assert found.page.input_value("textarea") == ""
+    found.page.fill("textarea", "A lovely line\n" * 60)  # the cursor is at its end, before the words are coloured
+    found.page.press("textarea", "Control+End")
+    found.until("document.querySelectorAll('.behind mark').length === 60")
+    down = "[...document.querySelectorAll('textarea, .behind')].map(e => e.scrollTop)"
+    behind, text = found.page.evaluate(down)
+    assert behind == text > 0
 
 
 def test_of_200_columns_those_with_the_largest_effect_come_first(visit: Visits) -> None:

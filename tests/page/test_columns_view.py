@@ -75,13 +75,14 @@ def test_a_value_is_set_by_a_click_and_taken_back_by_another(visit: Visits, tenn
     near(found)
     rain = card(found, "Outlook").get_by_role("button", name="Rain")
     rain.click()
-    found.until("() => location.hash.includes('Outlook=Rain')")
+    pressed = f"document.querySelectorAll('{CARD} [aria-pressed=true]').length"
+    found.until(f"location.hash.includes('Outlook=Rain') && {pressed} === 1")
     assert rain.get_attribute("aria-pressed") == "true"
     others = dict.fromkeys(("Temperature", "Humidity", "Wind"))
     expected = tennis.predict_proba(pd.DataFrame([{**others, "Outlook": "Rain"}]))[0]
     assert found.page.inner_text(".verdict .chance") == f"{100 * expected.max():.1f}%"
     rain.click()
-    found.until("() => !location.hash.includes('Outlook')")
+    found.until(f"!location.hash.includes('Outlook') && {pressed} === 0")
     assert rain.get_attribute("aria-pressed") == "false"
 
 
@@ -106,14 +107,14 @@ def test_a_number_is_set_by_keys_and_by_drawing(visit: Visits) -> None:
     found.page.keyboard.press("ArrowRight")
     found.until("() => Number(new URLSearchParams(location.hash.slice(1)).get('bmi')) > 30")
     found.page.keyboard.press("Delete")
-    found.until("() => !location.hash.includes('bmi')")
-    assert curve.get_attribute("aria-valuetext") == "unknown"
+    drawn = "document.querySelector('#columns [role=slider][aria-label=bmi]').getAttribute('aria-valuetext')"
+    found.until(f"{drawn} === 'unknown' && !location.hash.includes('bmi')")
     box = curve.bounding_box()
     found.page.mouse.move(box["x"] + box["width"] * 0.3, box["y"] + 60)
     found.page.mouse.down()
     found.page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + 60, steps=5)
     found.page.mouse.up()
-    found.until("() => location.hash.includes('bmi')")
+    found.until(f"{drawn} !== 'unknown' && location.hash.includes('bmi')")
     low, high = float(curve.get_attribute("aria-valuemin")), float(curve.get_attribute("aria-valuemax"))
     assert float(curve.get_attribute("aria-valuenow")) == pytest.approx(low + 0.6 * (high - low), rel=0.05)
     found.page.keyboard.press("Control+z")
@@ -163,6 +164,11 @@ def test_of_a_network_the_answer_with_one_value_alone_is_shown(visit: Visits) ->
     near(found)
     rows = table(found, "Wind")
     others = dict.fromkeys(("Outlook", "Temperature", "Humidity"))
+    expected, wind = 0.0, model.network_.posterior("Wind")
+    prior = model.predict_proba(pd.DataFrame([{**others, "Wind": None}]))[0]
     for value, *shares in rows:
         p = model.predict_proba(pd.DataFrame([{**others, "Wind": value}]))[0]
         assert shares == [f"{100 * each:.1f}%" for each in p]
+        expected += wind[value] * float((p * np.log2(p / prior)).sum())  # the mutual information of wind and class
+    bits = card(found, "Wind").locator(".columns-bits").inner_text().split()[0]
+    assert float(bits) == pytest.approx(expected, rel=0.06)

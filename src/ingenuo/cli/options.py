@@ -288,10 +288,10 @@ def open_rows(model: Any, paths: Sequence[str], given: Given, target: str | None
     return rows_for(model, open_files(paths, given, model=model), target, **how)
 
 
-def load(path: str, *, answers: bool = False) -> Any:
+def load(path: str, *, answers: bool = False, target: str | None = None) -> Any:
     """The model of a file, or the network of a network file; - is standard input.
 
-    If it is to answer rows, a network that says which node is the class becomes a classifier.
+    If it is to answer rows, a network that says which node is the class becomes a classifier. `target` says it.
     """
     from ingenuo import store
     from ingenuo.networks.files import is_network_file
@@ -302,6 +302,12 @@ def load(path: str, *, answers: bool = False) -> Any:
         found: Any = Network.read(path)
     else:
         found = store.from_bytes(sys.stdin.buffer.read()) if path == "-" else store.load(path)
+    if target is not None and isinstance(found, Network):
+        if target not in found.nodes:
+            raise click.BadParameter(
+                f"{path} has no node {target!r}; it has {listed(found.nodes, 6)}", param_hint="--target"
+            )
+        found.target = target
     if not answers or not isinstance(found, Network):
         return found
     if found.target is None:

@@ -165,6 +165,11 @@ class NetworkSheet(OnAPage):
     def _asked(self) -> int:
         return 0 if self.target is None else self.nodes.index(self.target)
 
+    @property
+    def _target(self) -> str:
+        """What a row is asked for, as of a classifier."""
+        return self.nodes[self._asked]
+
     def sheet_schema(self) -> tuple[Schema, list[Any], Floats]:
         """What a sheet says of the columns, the classes, and the shares of these."""
         asked, states = self._asked, self._known_states()

@@ -22,7 +22,7 @@ from ingenuo.page.link import FOLDER, link
 from ingenuo.page.rows import ROWS, page_rows
 from ingenuo.rows.schema import column_name
 from ingenuo.rows.typed import parse_row, reads_texts
-from ingenuo.sheet import sheet
+from ingenuo.sheet import Sheet, sheet
 from ingenuo.show.format import plain, shortened
 
 CODE = 120_000  # bytes of the program, as a page holds it, at most
@@ -94,7 +94,7 @@ def page(
     found, words = sheet(model), catalogue(language, "page")
     ready = rows is None or isinstance(rows, Mapping)
     embedded = rows if ready else page_rows(model, rows, max_rows=max_rows, seed=seed)
-    heading = title or (say("{kind} of {target}", kind=found.kind, target=found.target) if found.target else found.kind)
+    heading = title or _heading(found, about or {})
     data = {
         "sheet": found.document(), "rows": _noted(embedded, language), "about": plain(about or {}), "server": server,
         "evaluation": plain(_noted(evaluation, language)), "question": _first(model, question),
@@ -110,6 +110,13 @@ def page(
             remedy, command
         )
     return made
+
+
+def _heading(found: Sheet, about: Mapping[str, Any]) -> str:
+    """What a page is called: a network by its file, for any of its nodes can be asked."""
+    if found.kind == "Network" and "file" in about:
+        return str(about["file"]).partition(".")[0]
+    return say("{kind} of {target}", kind=found.kind, target=found.target) if found.target else found.kind
 
 
 def _noted(rows: Mapping[str, Any] | None, language: str) -> Mapping[str, Any] | None:

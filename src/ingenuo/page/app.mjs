@@ -82,7 +82,7 @@ function useAddress(row, columns, given, dispatch) {
   // At once, unless that was often in the last half minute, in which browsers allow it a hundred times.
   useLayoutEffect(() => {
     const [first] = times.current, often = times.current.length > BURST && performance.now() - first < 30_000;
-    const timer = setTimeout(write, often ? SELDOM : 0);
+    const timer = setTimeout(write, often ? SELDOM : 0); // after the answer: browsers take milliseconds for it
     return () => clearTimeout(timer);
   }, [text]);
   useEffect(() => {
@@ -204,7 +204,7 @@ function App({ data, model }) {
 
 function facts(data, model) {
   const rows = (data.about || {}).rows, { kind } = model.document;
-  return [kind, rows ? say("{n} rows", { n: whole(rows) }) : null, model.columns.length === 1 ? say("1 column") : say("{n} columns", { n: whole(model.columns.length) }), say("{n} classes", { n: whole(model.classes.length) })].filter(Boolean).join(" · ");
+  return [data.title.includes(kind) ? null : kind, rows ? (rows === 1 ? say("1 row") : say("{n} rows", { n: whole(rows) })) : null, model.columns.length === 1 ? say("1 column") : say("{n} columns", { n: whole(model.columns.length) }), model.classes.length === 1 ? say("1 class") : say("{n} classes", { n: whole(model.classes.length) })].filter(Boolean).join(" · ");
 }
 
 // The answer for those who hear it, once it stayed the same for a while.
@@ -226,12 +226,18 @@ function Contents({ views, app }) {
     all.forEach(({ id }) => document.getElementById(id) && watch.observe(document.getElementById(id)));
     return () => watch.disconnect();
   }, [all.length]);
+  // The row of names scrolls sideways where it is narrow; its marked name is kept on the screen.
+  const list = useRef(null);
+  useEffect(() => {
+    const own = list.current, link = own && own.querySelector("[aria-current]");
+    if (link && own.scrollWidth > own.clientWidth) own.scrollLeft = link.offsetLeft - own.offsetLeft - (own.clientWidth - link.offsetWidth) / 2;
+  }, [current]);
   if (all.length < 2) return null;
   const follow = (id) => (event) => {
     event.preventDefault();
     app.go(id);
   };
-  return html`<nav class="contents" aria-label=${say("Views")}><ul>${all.map(({ id, title }) => html`<li><a href=${`#${id}`} aria-current=${id === current ? "true" : undefined} onClick=${follow(id)}>${shortened(title, 40)}</a></li>`)}</ul></nav>`;
+  return html`<nav class="contents" aria-label=${say("Views")}><ul ref=${list}>${all.map(({ id, title }) => html`<li><a href=${`#${id}`} aria-current=${id === current ? "true" : undefined} onClick=${follow(id)}>${shortened(title, 40)}</a></li>`)}</ul></nav>`;
 }
 
 // A view. The arithmetic follows at once, what else is on the screen after the answer was drawn, and what is off it when

@@ -3,6 +3,7 @@
 //   colour(k), fill(k)          CSS colour of class k; what SVG fills it with (stripes from the ninth class on)
 //   paint(k)                    {class, style} of an HTML bar in the colour (and stripes) of class k
 //   percent(p), signed(x), figures(x, digits), whole(n), odds(x)   numbers as text, with a real minus
+//   shortened(text, most), breakable(text)     names that fit
 //   share_of(log_odds)          the probability of the first of two classes
 //   ticks(low, high, n)         round numbers in a range
 //   linear([a, b], [p, q])      a scale: f(x), f.invert(p), f.ticks(n)
@@ -83,6 +84,11 @@ export function share_of(log_odds) {
 export function shortened(text, most = 60) {
   const letters = String(text);
   return letters.length > most ? `${letters.slice(0, most - 1)}…` : letters;
+}
+
+// A name that may be broken after what joins its words, which a browser does not know.
+export function breakable(text) {
+  return text.split(/(?<=[_./\\:-])(?=[^_./\\:-])/u).flatMap((part, i) => (i ? [html`<wbr />`, part] : [part]));
 }
 
 // Scales.

@@ -13,7 +13,7 @@
 //   <TextField label value pieces=[[text, log odds | null]] pair on />      words highlighted in a layer behind
 //   <Choice label options=[{value, label}] value on />      a native select
 //   <Notice kind="warning" />
-import { Component, html, useEffect, useMemo, useRef, useState } from "./vendor/preact.mjs";
+import { Component, html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./vendor/preact.mjs";
 import { say } from "./language.mjs";
 import { colour, figures, shortened } from "./charts.mjs";
 
@@ -179,12 +179,13 @@ export function Stepper({ label, value, on }) {
 
 // Words in the colour of the class that they speak for, the stronger the deeper, beneath the text that is typed.
 export function TextField({ label, value, pieces, pair, placeholder, on }) {
-  const behind = useRef(null), most = pieces.reduce((all, [, each]) => (each === null ? all : Math.max(all, Math.abs(each))), 0);
-  const scroll = (event) => {
-    behind.current.scrollTop = event.currentTarget.scrollTop;
+  const behind = useRef(null), before = useRef(null), most = pieces.reduce((all, [, each]) => (each === null ? all : Math.max(all, Math.abs(each))), 0);
+  const scroll = () => {
+    behind.current.scrollTop = before.current.scrollTop;
   };
+  useLayoutEffect(scroll, [pieces]); // which follow the text, and may reach further down than before
   return html`<span class="text-field"><span class="behind" aria-hidden="true" ref=${behind}>${highlighted(pieces, most, pair)}${"\n"}</span>
-    <textarea aria-label=${label} placeholder=${placeholder} spellcheck=${false} value=${value ?? ""} onInput=${(event) => on(event.currentTarget.value === "" ? null : event.currentTarget.value)} onScroll=${scroll}></textarea></span>`;
+    <textarea ref=${before} aria-label=${label} placeholder=${placeholder} spellcheck=${false} value=${value ?? ""} onInput=${(event) => on(event.currentTarget.value === "" ? null : event.currentTarget.value)} onScroll=${scroll}></textarea></span>`;
 }
 
 // Neighbours that say nothing are one piece of plain text, so that long texts have few elements.

@@ -3,6 +3,7 @@
 import { exp, log } from "./math.mjs";
 import { answer_by, posterior } from "./posterior.mjs";
 import { calibrator } from "./calibration.mjs";
+import { code_of, posteriors } from "./networks.mjs";
 
 const ALONE = 6; // nats, odds of 400 to 1: a value of such an effect leaves the others little to say
 const POINTS = 200; // of a curve, and one more
@@ -404,7 +405,20 @@ function alone(model, place) {
   if (column.values && column.values.length && column.kind !== "count") values = Array.from(column.values);
   else if (range) values = column.kind === "count" || range.whole ? round_values(range.low, range.high, 40, true) : Array.from({ length: 49 }, (_, i) => on_step(range.low + ((range.high - range.low) * i) / 48, readable_step(range)));
   const lined = column.kind !== "category";
-  return { kind: "alone", lined, values, of: values.map((value) => model.score({ [column.name]: value }).posterior) };
+  return { kind: "alone", lined, values, of: values.map((value) => model.score({ [column.name]: value }).posterior), shares: shares_of(model, column, values) };
+}
+
+const ignorant = new WeakMap(); // of a network: what it believes while nothing is known
+
+// How probable each value of a column is, where a network says it; null elsewhere.
+function shares_of(model, column, values) {
+  const { network } = model.document, node = network ? network.nodes.findIndex((each) => each.column === column.name) : -1;
+  if (node < 0) return null;
+  if (!ignorant.has(network)) ignorant.set(network, posteriors(network, network.nodes.map(() => -1)));
+  const { marginals } = ignorant.get(network);
+  if (!marginals) return null;
+  const codes = values.map((value) => code_of(network.nodes[node], network.match, value));
+  return codes.map((code) => (code < 0 ? 0 : marginals[node][code] / codes.filter((each) => each === code).length));
 }
 
 const bits = (priors, of) => {
@@ -421,7 +435,8 @@ const bits = (priors, of) => {
 };
 
 // How much a column says of the class, in bits, as far as its own picture shows it: Σ p(k) p(v|k) log p(v|k)/p(v). Of what
-// has no shares, the mean divergence of the answer by one value from the answer by none.
+// has no shares, the mean divergence of the answer by one value from the answer by none: each value as often as a network
+// expects it; elsewhere all equally often, which orders columns and is no information.
 export function information(model, found) {
   const total = Array.from(model.document.priors).reduce((sum, each) => sum + each, 0) || 1;
   const priors = Array.from(model.document.priors, (each) => each / total);
@@ -429,7 +444,8 @@ export function information(model, found) {
   if (found.kind === "alone") {
     const none = model.score({}).posterior;
     const each = found.of.map((p) => p.reduce((sum, share, k) => sum + (share > 0 && none[k] > 0 ? share * log(share / none[k]) : 0), 0));
-    return each.length ? Math.max(0, each.reduce((sum, one) => sum + one, 0) / each.length / Math.LN2) : 0;
+    const weights = found.shares || each.map(() => 1), all = weights.reduce((sum, one) => sum + one, 0);
+    return all > 0 ? Math.max(0, each.reduce((sum, one, i) => sum + weights[i] * one, 0) / all / Math.LN2) : 0;
   }
   if (found.kind === "density" && found.states.length) {
     const held = priors.map((_, k) => found.of_states.reduce((sum, each) => sum + each[k], 0));

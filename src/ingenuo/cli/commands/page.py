@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ingenuo.cli import options
-from ingenuo.cli.options import MODEL, READING, SEED, TARGET, option
+from ingenuo.cli.options import MODEL, READING, SEED, option
 
 FORMS = {".html": "html", ".htm": "html", ".mjs": "js", ".js": "js", ".sql": "sql", ".onnx": "onnx"}
 DIALECTS = ("duckdb", "sqlite", "postgres", "spark", "bigquery", "snowflake", "clickhouse", "mysql", "tsql")
@@ -27,7 +27,7 @@ _ROWS = (
         default=ROWS,
         show_default=True,
     ),
-    TARGET,
+    option("--target COLUMN", "The column that holds the class; of a network, the node that is asked for."),
     option("--title TEXT", "The heading of the page."),
     option("--language en|it|es", "The language of the page; names and values stay as they are  [en]"),
 )
@@ -68,7 +68,8 @@ def export(model: str, output: str, form: str | None, files: tuple[str, ...], **
         options.check_writable(output, [*files, model])
     from ingenuo.cli.work import page as work
 
-    loaded, about = options.load(model, answers=form != "html"), options.about(model)
+    loaded, about = options.load(model, answers=form != "html", target=given["target"]), options.about(model)
+    _check_target(loaded, files, given["target"])
     about |= {} if model == "-" else {"file": os.path.basename(model)}
     if given["minimum"] is not None:
         done = work.without_rare(loaded, about, given["minimum"])
@@ -125,7 +126,8 @@ def open(model: str, files: tuple[str, ...], output: str | None, port: int, no_b
     from ingenuo.serve.home import serve
     from ingenuo.serve.server import listen
 
-    loaded, about = options.load(model), options.about(model)
+    loaded, about = options.load(model, target=given["target"]), options.about(model)
+    _check_target(loaded, files, given["target"])
     drawn = _drawn(loaded, files, given)
     bound = listen(port)
     with bound:
@@ -167,6 +169,12 @@ def _check_use(form: str, output: str, files: tuple[str, ...], given: options.Gi
                 raise click.UsageError(f"--{called.get(name, name)} is of {own}, and this writes {form}; leave it out")
     if form == "mlflow" and output == "-":
         raise click.UsageError("mlflow is a folder; name one by -o")
+
+
+def _check_target(model: Any, files: tuple[str, ...], target: str | None) -> None:
+    """Raise where a target is named that neither rows have nor the model answers."""
+    if target is not None and not files and target != getattr(model, "_target", None):
+        raise click.UsageError("--target is the column of --rows with the class, or a node of a network; leave it out")
 
 
 def _drawn(model: Any, files: tuple[str, ...], given: options.Given) -> Any:

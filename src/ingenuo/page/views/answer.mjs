@@ -1,7 +1,7 @@
 // Answer: the probability of each class, and the arithmetic that it is the sum of.
 import { html, useMemo, useState } from "../vendor/preact.mjs";
 import { is_foreign, say } from "../language.mjs";
-import { Bar, Odds, Swatch, Table, figures, odds, percent, shortened, signed, whole } from "../charts.mjs";
+import { Bar, Odds, Swatch, Table, breakable, figures, odds, percent, shortened, signed, whole } from "../charts.mjs";
 import { Button, Choice, Notice } from "../controls.mjs";
 
 const SHOWN = 6; // classes, until all are asked for
@@ -16,10 +16,11 @@ export function Verdict({ app, ghost }) {
   const { answer, label } = app, K = app.model.classes.length, [all, show] = useState(false);
   const fits = K <= SHOWN + 1, n = Math.min(fits || all ? K : SHOWN, MOST);
   const order = K === 2 ? [0, 1] : Array.from(answer.order), shown = order.slice(0, n), rank = new Map(shown.map((k, i) => [k, i]));
-  const best = answer.best, before = answer.before;
+  const best = answer.best, before = answer.before, { target } = app.sheet;
   const rest = order.slice(n).reduce((sum, k) => sum + answer.posterior[k], 0);
   const calibrated = before && before.some((p, k) => Math.abs(p - answer.posterior[k]) > 5e-4);
   return html`<section class=${`verdict${ghost ? " previewed" : ""}${all ? " all" : ""}`} aria-labelledby="verdict-head">
+    ${target && !app.data.title.includes(target) ? html`<p class="verdict-of" dir="auto">${shortened(target, 60)}</p>` : null}
     <h2 id="verdict-head"><span class="hidden">${say("Answer")}: </span><span class=${`best${label(best).length > 9 ? " long" : ""}`} dir="auto"><${Swatch} k=${best} />${shortened(label(best), 80)}</span> <span class="chance">${percent(answer.posterior[best])}</span></h2>
     <div class="posterior" role="list" style=${`--n:${shown.length};--name:${Math.min(28, 1.2 * Math.max(5, ...shown.map((k) => label(k).length)))}ch`}>${[...shown].sort((a, b) => a - b).map((k) => html`<div role="listitem" class=${`class-row${k === best ? " is-best" : ""}`} key=${k} style=${`--rank:${rank.get(k)}`}>
       <span class="class-name" dir="auto" title=${label(k).length > 14 ? shortened(label(k), 400) : undefined}>${shortened(label(k), 60)}</span>
@@ -114,7 +115,7 @@ function Lines({ app, lines, most, pair }) {
     event.currentTarget.parentElement.children[next].focus();
   };
   return html`<tbody onMouseLeave=${hide}>${lines.map((line, i) => html`<tr key=${`${line.column} ${line.of} ${line.name} ${line.value}`} tabindex=${i === Math.min(at, lines.length - 1) ? 0 : -1} onMouseEnter=${show(line)} onFocus=${(event) => { move(i); show(line)(event); }} onBlur=${hide} onKeyDown=${keys}>
-    <th scope="row" dir="auto" class=${line.of === null ? null : "part"}>${shortened(called(line), 80)}</th>
+    <th scope="row" dir="auto" class=${line.of === null ? null : "part"}>${breakable(shortened(called(line), 80))}</th>
     <td class="value" dir="auto" title=${valued(app, line) === line.value ? undefined : line.value}>${shortened(valued(app, line), 60)}</td>
     <td class="odds-cell"><${Odds} value=${line.adds} most=${most} pair=${pair} /></td>
     <td class="n">${signed(line.adds)}</td></tr>`)}</tbody>`;
@@ -136,7 +137,7 @@ function Arithmetic({ app }) {
   const unknown = left.filter((factor) => app.row[factor.name] === undefined), seen = left.filter((factor) => app.row[factor.name] !== undefined);
   const names = { a: shortened(label(pair[0]), 40), b: shortened(label(pair[1]), 40) };
   return html`<div class="arithmetic">
-    <div class="pair"><p class="how">${say("Each line adds its log odds, to the right for {a}, to the left for {b}. What the answer would be without a line is shown while you point at it.", names)}</p>${K > 2 ? html`<${Choice} label=${say("the one class")} value=${pair[0]} on=${(k) => app.compare(k, k === pair[1] ? pair[0] : pair[1])} options=${classes(app)}>${say("between")} <//><${Choice} label=${say("the other class")} value=${pair[1]} on=${(k) => app.compare(k === pair[0] ? pair[1] : pair[0], k)} options=${classes(app)}>${say("and")} <//>${app.chosen ? html`<${Button} class="link" on=${() => app.compare(null)}>${say("the best and the next")}<//>` : null}` : null}
+    <div class=${`pair${K > 2 ? " many" : ""}`}><p class="how">${say("Each line adds its log odds, to the right for {a}, to the left for {b}. What the answer would be without a line is shown while you point at it.", names)}</p>${K > 2 ? html`<${Choice} label=${say("the one class")} value=${pair[0]} on=${(k) => app.compare(k, k === pair[1] ? pair[0] : pair[1])} options=${classes(app)}>${say("between")} <//><${Choice} label=${say("the other class")} value=${pair[1]} on=${(k) => app.compare(k === pair[0] ? pair[1] : pair[0], k)} options=${classes(app)}>${say("and")} <//>${app.chosen ? html`<${Button} class="link" on=${() => app.compare(null)}>${say("the best and the next")}<//>` : null}` : null}
       ${others.length > 2 ? html`${K > 2 ? html`<span class="spacer"></span>` : null}<${Choice} label=${say("Order of the lines")} value=${by} on=${sort} options=${[{ value: "size", label: say("strongest first") }, { value: "table", label: say("as in the table") }]} />` : null}</div>
     <div class="scroll" tabindex="0" role="region" aria-label=${say("arithmetic of the answer")}><table class="sums">
       <caption class="hidden">${say("Log odds of {a} against {b}", names)}</caption>

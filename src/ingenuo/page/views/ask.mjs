@@ -2,7 +2,7 @@
 // to be left out.
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.mjs";
 import { say } from "../language.mjs";
-import { Odds, figures, shortened, whole } from "../charts.mjs";
+import { Odds, breakable, figures, shortened, whole } from "../charts.mjs";
 import { Button, Choice, Combobox, Icon, NumberField, Radios, Slider, Stepper, TextField, memo } from "../controls.mjs";
 import { command, python, spell } from "../state.mjs";
 import { heard } from "./answer.mjs";
@@ -31,7 +31,7 @@ const Field = memo(function Field({ app_set, column, label, value, adds, note, a
   const known = value === null || column.kind !== "category" || options.some((option) => Object.is(option.value, value));
   const chips = options.length > 0 && options.length <= CHIPS && options.reduce((all, option) => all + option.label.length, 0) <= CHIP_LETTERS;
   return html`<div class=${`field ${column.kind}${value === null ? " unset" : ""}${alone ? " alone" : ""}`} role="group" aria-label=${name}>
-    <div class="field-head"><span class="field-name" dir="auto" title=${column.name.length > 30 ? shortened(column.name, 2000) : undefined}>${name}</span>
+    <div class="field-head"><span class="field-name" dir="auto" title=${column.name.length > 30 ? shortened(column.name, 2000) : undefined}>${breakable(name)}</span>
       <${Odds} value=${adds} most=${STRONG} pair=${[a, b]} />
       ${column.kind !== "count" && !chips ? html`<${Button} class="clear" icon="close" label=${say("make {name} unknown", { name })} disabled=${value === null} on=${() => app_set(column.name, null)} />` : null}</div>
     ${column.kind === "number" ? html`<div class="field-body"><${Slider} label=${say("{name}, slider", { name })} value=${value} low=${column.low ?? -1} high=${column.high ?? 1} whole=${is_whole(column)} marks=${marks} on=${on("slide")} />

@@ -1,6 +1,6 @@
 // What would change it: the fewest columns whose change gives another answer, and the nearest values that do.
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.mjs";
-import { Swatch, colour, figures, linear, percent, shortened, whole } from "../charts.mjs";
+import { Swatch, breakable, colour, figures, linear, paint, percent, shortened, whole } from "../charts.mjs";
 import { Button, Choice, Radios } from "../controls.mjs";
 import { reach } from "../effects.mjs";
 import { search, targets } from "../changes.mjs";
@@ -55,7 +55,7 @@ function Move({ app, move, k }) {
     const listed = move.words.slice(0, WORDS), rest = move.words.length - listed.length;
     return html`<span class="change-move"><span class="change-name" dir="auto">${shortened(move.name, 60)}</span><span class="change-words">${say(move.words.length === 1 ? "without the word" : "without the words")} ${listed.map((word) => html`<del>${shortened(word, 40)}</del> `)}${rest > 0 ? say("and {n} more", { n: rest }) : null}</span></span>`;
   }
-  return html`<span class="change-move"><span class="change-name" dir="auto" title=${move.name.length > 40 ? shortened(move.name, 400) : undefined}>${shortened(move.name, 60)}</span>
+  return html`<span class="change-move"><span class="change-name" dir="auto" title=${move.name.length > 40 ? shortened(move.name, 400) : undefined}>${breakable(shortened(move.name, 60))}</span>
     <span class="change-values"><span class="change-from">${value_text(move.from, move.kind, say)}</span> <span aria-hidden="true">→</span><span class="hidden"> ${say("to")} </span> <b dir="auto">${value_text(move.to, move.kind, say)}</b></span><${Way} app=${app} move=${move} k=${k} /></span>`;
 }
 
@@ -69,7 +69,7 @@ function lock_text(name, app) {
 }
 
 function Suggestion({ app, suggestion, target }) {
-  const { say } = app, { moves, row, posterior } = suggestion, p = posterior[target], [only] = moves;
+  const { say } = app, { moves, row, posterior } = suggestion, p = posterior[target], [only] = moves, bar = paint(target);
   const preview = () => app.preview({ posterior, text: say("if {changes}", { changes: moves.map((move) => (move.words ? say("{name} had fewer words", { name: shortened(move.name, 30) }) : `${shortened(move.name, 30)} = ${value_text(move.to, move.kind, say)}`)).join(", ") }) });
   const ask = (wanted, text) => {
     stay();
@@ -79,7 +79,7 @@ function Suggestion({ app, suggestion, target }) {
   const spoken = moves.map((move) => (move.words ? say("take {words} out of {name}", { words: move.words.slice(0, WORDS).join(", "), name: move.name }) : say("{name}: {from} to {to}", { name: move.name, from: value_text(move.from, move.kind, say), to: value_text(move.to, move.kind, say) }))).join("; ");
   return html`<li class=${`change-item${moves.length > 1 ? " change-several" : ""}`}><button type="button" class="change-ask" aria-label=${shortened(`${spoken}. ${app.label(target)}, ${percent(p)}`, 600)} onClick=${() => ask(row, spoken)} onPointerEnter=${preview} onPointerLeave=${() => app.preview(null)} onFocus=${preview} onBlur=${() => app.preview(null)}>
       <span class="change-moves">${moves.map((move) => html`<${Move} app=${app} move=${move} k=${target} />`)}</span>
-      <span class="change-answer"><span class="bar" aria-hidden="true"><i style=${`background:${colour(target)};transform:scaleX(${p})`}></i></span><span class="n">${percent(p)}</span></span></button>
+      <span class="change-answer"><span class="bar" aria-hidden="true"><i class=${bar.class} style=${`${bar.style};transform:scaleX(${p})`}></i></span><span class="n">${percent(p)}</span></span></button>
     ${moves.length === 1 && only.others.length ? html`<p class="change-others">${say("or")} ${only.others.slice(0, 8).map((value) => html`<${Button} class="link" on=${() => ask({ ...row, [only.name]: value }, `${only.name}: ${value}`)}>${shortened(String(value), 40)}<//>`)}${only.others.length > 8 ? ` ${say("and {n} more", { n: only.others.length - 8 })}` : null}</p>` : null}
     ${app.model.columns.length < 2 ? null : html`<span class="change-locks">${moves.length > 1 ? `${say("lock")}: ` : null}${moves.map(({ name }, i) => html`<${Button} class="link" label=${lock_text(name, app)} on=${() => { stay(); app.lock(name, true); }}>${moves.length > 1 ? shortened(name, 24) : say("lock")}<//>${i < moves.length - 1 ? ", " : null}`)}</span>`}</li>`;
 }
