@@ -10,6 +10,7 @@ import io
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -204,8 +205,9 @@ class Columns:
         if read is _read_text:
             return values if texts else self._each(name, values.to_pylist())
         if read is _read_number:
-            if not texts and not pa.types.is_boolean(values.type):
-                found = values.cast(pa.float64(), safe=False)
+            found = _numbers_of(values) if texts else None
+            if found is not None or not (texts or pa.types.is_boolean(values.type)):
+                found = values.cast(pa.float64(), safe=False) if found is None else found
                 infinite = pc.index(pc.is_inf(found), True).as_py()
                 if infinite >= 0:
                     read(found[infinite].as_py(), name, infinite)
@@ -294,6 +296,15 @@ def _wrong(value: Any, name: str, place: int, wanted: str) -> InputError:
     return InputError(f"{where}: {shown} is no {wanted}")
 
 
+def _numbers_of(texts: Any) -> Any:
+    """Texts as doubles where all are plain numbers, or missing; else None."""
+    try:
+        found = pc.cast(pc.utf8_trim_whitespace(texts), pa.float64())
+    except pa.ArrowInvalid:
+        return None
+    return None if pc.any(pc.is_inf(found)).as_py() else found
+
+
 def _finite(values: Sequence[float | None]) -> NDArray[np.float64] | None:
     """Numbers of JSON as doubles, null as NaN; None where one of them is none that a double holds."""
     try:
@@ -336,6 +347,7 @@ class _Categories:
     def __init__(self, known: Labels) -> None:
         self.known = known
         self._own = {each if type(each) is str else (type(each), each): each for each in known.tolist()}
+        self._spelled = lru_cache(1024, typed=True)(partial(category, known=known))
 
     def __call__(self, value: Any, name: str, place: int) -> Any:
         found = self._own.get(value if type(value) is str else (type(value), value)) if _is_plain(value) else None
@@ -345,7 +357,9 @@ class _Categories:
             return None
         if isinstance(value, dict | list | bytes) or (isinstance(value, float) and math.isinf(value)):
             raise _wrong(value, name, place, "category; give a text, a number, true or false")
-        return category(value, self.known)
+        if type(value) is int and not -(1 << 63) <= value < 1 << 63:
+            raise _wrong(value, name, place, "category; a whole number has 64 bits at most, give it as a text")
+        return self._spelled(value)
 
 
 def _is_plain(value: Any) -> bool:
