@@ -152,10 +152,16 @@ def test_a_workflow_has_the_parts_that_it_needs(path: Path) -> None:
     for name, job in found["jobs"].items():
         assert job["runs-on"]
         needed = job.get("needs", [])
-        assert {needed} if isinstance(needed, str) else set(needed) <= found["jobs"].keys(), name
+        assert ({needed} if isinstance(needed, str) else set(needed)) <= found["jobs"].keys(), name
         for step in job["steps"]:
             assert ("run" in step) != ("uses" in step), step
             assert "@" in step.get("uses", "@"), step
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_every_file_that_starts_a_workflow_is_there(path: Path) -> None:
+    named = [name for event in read(path)["on"].values() if event for name in event.get("paths", [])]
+    assert not [name for name in named if not list(ROOT.glob(name))]
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
