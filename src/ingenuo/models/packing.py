@@ -194,12 +194,24 @@ LARGEST_SUM = 1e150  # of sums in doubles: a square of one is finite
 # Tallies: limbs and labels as tensors, their shapes in the manifest.
 
 
+def check_sums(name: str, sums: Exact | Real) -> None:
+    """Raise for sums that no file holds; exact ones it does."""
+    if isinstance(sums, Real):
+        finite = sums.values.dtype == np.float64 and (np.abs(sums.values) < LARGEST_SUM).all()
+        _check(
+            finite,
+            f"table {name!r} has sums that are not finite, or beyond {LARGEST_SUM:g}, which no model file holds; leave "
+            "out the rows with such values",
+        )
+
+
 def pack_tally(tally: Tally, tensors: Tensors) -> list[dict[str, Any]]:
     """The manifest of a tally; its sums and labels are put among the tensors."""
     packed = []
     vocabularies: dict[int, dict[str, Any]] = {}  # which two tables may share
     for number, (name, table) in enumerate(tally.canonical().items()):
         place, sums = f"tally/{number}", table.sums
+        check_sums(name, sums)
         axes = [
             {"name": axis, "labels": pack_labels(labels, f"{place}/{axis}", tensors)}
             for axis, labels in zip(table.names, table.axes)
@@ -238,8 +250,7 @@ def unpack_tally(packed: Any, tensors: Tensors) -> Tally:
             sums: Exact | Real = _unpack_exact(name, tensors[f"{place}/sums"], entry["low"])
         else:
             sums = Real(tensors[f"{place}/sums"])
-            finite = sums.values.dtype == np.float64 and (np.abs(sums.values) < LARGEST_SUM).all()
-            _check(finite, f"table {name!r} has sums that are not finite, or beyond {LARGEST_SUM:g}")
+            check_sums(name, sums)
         if "words" in entry:
             at = str(entry["words"]["at"])
             if at not in vocabularies:

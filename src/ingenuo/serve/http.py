@@ -372,6 +372,8 @@ def failure(error: Exception) -> Answer:
         code, said = 409, error.in_command()
     elif isinstance(error, IngenuoError):
         code, said = 400, error.in_command()
+    elif isinstance(error, UnicodeError):
+        code, said = 400, "a text, or the name of a column, is no UTF-8"
     elif isinstance(error, MemoryError):
         code, said = 507, "there is not enough memory for this"
     elif isinstance(error, OSError):

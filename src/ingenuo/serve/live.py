@@ -29,6 +29,7 @@ import numpy as np
 from ingenuo import store
 from ingenuo.errors import ForgetError, IngenuoError, InputError, JournalError, RefusedError
 from ingenuo.models.model import check_is_fitted
+from ingenuo.models.packing import check_sums
 from ingenuo.models.sums import CLASS, LearnsSums
 from ingenuo.serve.journal import SNAPSHOT, Disk, Folder, Journal
 from ingenuo.tally import container
@@ -454,6 +455,8 @@ class _Step:
                 raise model.name_unlearned(error, rows, labels, weights) from error
         else:
             model.calibrate_again(rows, labels, weights, learned=some[0].learned)
+        for name, table in model.tally_.items():
+            check_sums(name, table.sums)  # else the next snapshot could not be read
         if op != LEARN:
             self.bodies = None
         elif self.bodies is not None:
