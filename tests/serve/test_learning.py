@@ -18,6 +18,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 import ingenuo as ing
 from ingenuo import store
 from ingenuo.datasets import diabetes, play_tennis
+from ingenuo.errors import InputError
 from ingenuo.serve.app import Service
 from ingenuo.serve.bodies import ARROW, CSV, NDJSON
 from ingenuo.serve.http import Guard
@@ -170,6 +171,22 @@ def test_what_was_never_learned_is_not_forgotten(start: Start) -> None:
     assert error(answer, 409)
     assert model_of(ask).tally_ == ing.NaiveBayes(fingerprints="salt").fit(DAYS.slice(1), "Play").tally_
     assert ask.post("/v1/predict", {"rows": [SUNNY]}).status_code == 200
+
+
+def test_a_sum_that_no_file_holds_is_refused_before_it_is_learned(start: Start) -> None:
+    rows = [{"a": 1, "b": 2}, {"a": 3, "b": 0}]
+    model = ing.NaiveBayes(columns={"a": "count", "b": "count"}).fit(rows, ["x", "y"])
+    ask = start(model)
+    assert ask.post("/v1/learn", {"rows": [{"a": 0.5, "b": 6e149}], "classes": ["x"]}).status_code == 200
+    for verb, size in (("learn", 1e300), ("learn", 6e149)):  # by itself, and with what was learned before
+        body = {"rows": [{"a": 0.5, "b": size}], "classes": ["x"]}
+        assert "beyond 1e+150" in error(ask.post(f"/v1/{verb}", body), 400)
+    assert ask.post("/v1/forget", {"rows": rows[:1], "classes": ["x"]}).json()["rows"] == 2  # which writes a snapshot
+    with pytest.raises(InputError, match="leave out the rows"):
+        store.to_bytes(store.from_bytes(store.to_bytes(model)).partial_fit([{"a": 0.5, "b": 1e300}], ["x"]))
+    ask.app.changes.close()
+    again = start(model)
+    assert again.post("/v1/predict", {"rows": [{"a": 1, "b": 1}]}).json()["version"].endswith("-2")
 
 
 def test_a_model_that_has_forgotten_everything_says_so_and_learns_again(start: Start) -> None:
