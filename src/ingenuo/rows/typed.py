@@ -172,8 +172,9 @@ def _value(value: Any, name: Any, schema: Schema, model: Any) -> Any:
             return None if value in MISSING else float("" if isinstance(value, bool) else value)
         except ValueError:
             written = json.dumps(value) if isinstance(value, bool) else repr(value)
+            hint = " with a point" if re.fullmatch(r"[+-]?\d*,\d+", written.strip("'")) else ""
             raise InputError(
-                f"column {column_name(name)!r} is a number, got {written}; give a number, or ? if it is missing"
+                f"column {column_name(name)!r} is a number, got {written}; give a number{hint}, or ? if it is missing"
             ) from None
     found = category(value, known)
     if found is not None and found not in known.tolist() and len(known):

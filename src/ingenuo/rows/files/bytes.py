@@ -358,6 +358,6 @@ def find_bad_byte(data: bytes | bytearray, offset: int, line: int, name: str) ->
     word = (before[0] if before else b"") + re.split(rb"[^\w\x80-\xff]", after, maxsplit=1)[0]
     return FileError(
         f"{name}, line {line}: the byte {data[at]:#04x} at offset {offset + at} is not UTF-8; it would read "
-        f"{word.decode('cp1252', 'replace')!r} in Windows-1252: name the encoding, or let such bytes be replaced "
-        "(errors: replace)"
-    ).typed_as(*_REPLACE)
+        f"{word.decode('cp1252', 'replace')!r} in Windows-1252: name the encoding (encoding: windows-1252), or let such "
+        "bytes be replaced (errors: replace)"
+    ).typed_as("encoding: windows", "--encoding windows").typed_as(*_REPLACE)
