@@ -20,7 +20,7 @@ from scipy.stats import chi2_contingency, fisher_exact
 import ingenuo as ing
 from ingenuo import store
 from ingenuo.cli import main
-from ingenuo.errors import InputError
+from ingenuo.errors import InputError, KindError
 from ingenuo.evaluation import drift as module
 from ingenuo.evaluation.drift import Drift, Reference, cell_of, cells_of, count_drift, drift, reference, starts_of
 from ingenuo.evaluation.watch import Watch, prometheus
@@ -321,3 +321,32 @@ def test_what_few_rows_have_is_not_counted_where_it_must_not_stay(folder: Path) 
     counts = [n for name, pairs in store.about(folder / "few.ingenuo")["drift"].items() if isinstance(pairs, list)
               for _, n in pairs]  # fmt: skip
     assert min(counts) >= 30
+
+
+def test_update_and_merge_count_the_rows_of_all(folder: Path) -> None:
+    path, new = str(folder / "more.ingenuo"), str(folder / "same.csv")
+    run("update", str(folder / "model.ingenuo"), new, "-o", path, "-q")
+    before, found = store.about(folder / "model.ingenuo")["drift"], store.about(path)["drift"]
+    assert dict(found["rows"])["rows"] == dict(found["rows"])["with evidence"] == 1300
+    own = reference(store.load(path), pa.csv.read_csv(new), "outcome", learned=True)
+    assert {"unseen": [], **found} == (REFERENCE + own).to_plain()
+    run("merge", str(folder / "model.ingenuo"), str(folder / "model.ingenuo"), "-o", path, "-q")
+    assert dict(store.about(path)["drift"]["missing"])["age"] == 2 * dict(before["missing"])["age"]
+    run("merge", str(folder / "model.ingenuo"), "--minimum-count", "30", "-o", path, "-q")
+    counts = [n for pairs in store.about(path)["drift"].values() if isinstance(pairs, list) for _, n in pairs]
+    assert min(counts) >= 30
+
+
+def test_what_was_forgotten_is_in_no_count(folder: Path) -> None:
+    path = str(folder / "less.ingenuo")
+    run("update", str(folder / "model.ingenuo"), str(folder / "same.csv"), "-o", path, "-q")
+    run("forget", path, str(folder / "same.csv"), "-q")
+    assert "drift" not in store.about(path)
+    assert "--reference FILE" in CliRunner().invoke(main, ["drift", path, str(folder / "new.csv")]).stderr
+
+
+def test_counts_of_drawn_rows_do_not_add() -> None:
+    drawn = Reference(REFERENCE.tally, REFERENCE.how, 10_000)
+    assert not drawn.is_whole
+    with pytest.raises(KindError, match="do not add"):
+        REFERENCE + drawn

@@ -20,6 +20,8 @@ from ingenuo.models.boosted_trees import BoostedTrees
 from ingenuo.rows.rows import Part
 from ingenuo.serve.app import Service
 from ingenuo.serve.http import Guard
+from ingenuo.serve.journal import SNAPSHOT
+from ingenuo.serve.live import LiveModel
 from ingenuo.serve.models import Served
 from ingenuo.tally.tally import Tally
 
@@ -133,6 +135,19 @@ def test_no_answer_is_lost_or_counted_twice_where_versions_follow_each_other(tmp
     columns = ["Outlook", "Temperature", "Humidity", "Wind"]
     table = pa.table({name: [row.get(name) for row in ROWS[:3]] for name in columns})
     assert dict(app.tallies())["m"] == sum((count_drift(model, Part(table), {}) for _ in range(60)), Tally())
+
+
+def test_a_snapshot_after_a_forget_has_no_count_of_the_rows_of_training(tmp_path: Path) -> None:
+    live = LiveModel(learned("calibrated"), {"drift": {"rows": []}, "title": "Tennis"}, tmp_path, name="tennis")
+    row, label = play_tennis().slice(0, 1).drop_columns(["Play"]), ["No"]
+    snapshot = tmp_path / SNAPSHOT
+    try:
+        live.learn(row, label)
+        assert "drift" in store.about(snapshot)
+        live.forget(row, label)
+        assert ("drift" in store.about(snapshot), store.about(snapshot)["title"]) == (False, "Tennis")
+    finally:
+        live.close()
 
 
 def test_a_reference_of_other_classes_does_not_stop_the_answers(tmp_path: Path) -> None:

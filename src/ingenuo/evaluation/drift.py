@@ -240,6 +240,19 @@ class Reference:
     how: str  # what rows they are, in words: "rows of training"
     n_learned: int | None = None  # how many rows there were, where these were drawn from them
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all the rows were counted, and not only some that were drawn."""
+        return self.n_learned in (None, rows_in(self.tally))
+
+    def __add__(self, other: Reference) -> Reference:
+        """Of the rows of both, each of which must have counted all of its own."""
+        if not isinstance(other, Reference):
+            return NotImplemented
+        if not (self.is_whole and other.is_whole):
+            raise KindError("counts of rows that were drawn from others do not add; count all the rows again")
+        return Reference(self.tally + other.tally, self.how)
+
     def to_plain(self) -> dict[str, Any]:
         """Plain data, as a model file has it."""
         found: dict[str, Any] = {"how": self.how, "of": self.n_learned}

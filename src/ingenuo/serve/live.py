@@ -337,6 +337,8 @@ class LiveModel:
         if step.bodies is None:
             before = self._keys.copy()
             self._remember_step(step)
+            if any(changes[0].op == FORGET for changes, _ in step.made):
+                self.about.pop("drift", None)  # in which what is forgotten was counted
             try:
                 self._write_snapshot(step.now)
             except JournalError:

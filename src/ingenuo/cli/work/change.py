@@ -6,6 +6,8 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,9 @@ from ingenuo.cli.work.train import (
     digest,
     drop_rare,
     event,
+    keep_some,
     n_learned,
+    remember,
     rows_known,
     sources,
     texts_of,
@@ -68,12 +72,13 @@ def change(
             "were learned: give --force if they were; a model of `train --fingerprints` knows each of its rows"
         )
     learn, classes = model.partial_fit if learns else model.forget, _classes(model)
+    moving = keep_some(rows) if learns else rows
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StaleCalibrationWarning)  # a note says it
         if isinstance(model, LanguageModel):
             learn(texts_of(rows))
         else:
-            learn(rows, rows.target, sample_weight=weight)
+            learn(moving, rows.target, sample_weight=weight)
     after = n_learned(model)
     moved = None if before is None or after is None else abs(after - before)
     if moved == 0:
@@ -95,11 +100,25 @@ def change(
         notes.append(f"calibrated again by {', '.join(map(str, calibrate_with.paths))}")
     notes += _behind(model)
     kept = {key: value for key, value in about.items() if key != "evaluation"}  # which was of another model
+    if "drift" in kept and not learns:  # of the rows that are left nothing else is known than their sums
+        del kept["drift"]
+    elif "drift" in kept:
+        kept |= _add_counts([kept, remember(model, moving, rows.target, weight)]) or {}
     if learned is not None:
         kept["sources"] = learned
     forced = {"forced": True} if learned is None else {}
     history = [*about.get("history", []), event(what, files, moved) | forced]
     return Done(model, notes, {**kept, **rows_known(after), "history": history})
+
+
+def _add_counts(models: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """What the rows of several models were like, for `drift`; None where of some not all rows were counted."""
+    from ingenuo.evaluation.drift import Reference
+
+    found = [Reference.from_plain(each["drift"]) for each in models if "drift" in each]
+    if len(found) < len(models) or not all(each.is_whole for each in found):
+        return None
+    return {"drift": reduce(add, found).to_plain()}
 
 
 def _behind(model: Any) -> list[str]:
@@ -155,7 +174,8 @@ def merge(models: Sequence[tuple[str, Any, Mapping[str, Any]]], minimum: int | N
     if rows is not None and others:
         what = "tallies" if isinstance(model, Tally) else "models"
         notes.append(f"{len(models):,} {what} added up; {rows:,} rows in all")
-    kept = {key: value for key, value in about.items() if key not in ("evaluation", "command")}
+    kept = {key: value for key, value in about.items() if key not in ("evaluation", "command", "drift")}
+    kept |= _add_counts([each for _, _, each in models]) or {}
     files = [source for _, _, each in models for source in each.get("sources", [])]
     history = [line for _, _, each in models for line in each.get("history", [])]
     history += [event("merge", [{"path": name} for name, _, _ in models], rows)] if others else []

@@ -114,7 +114,7 @@ def train(
     assert target is not None
     rows = keep_labelled(rows, target)
     _declare_values(model, rows, target)
-    judged, how, learned = None, "", Kept(rows, _REMEMBERED, _REMEMBERED_BYTES)
+    judged, how, learned = None, "", keep_some(rows)
     if checkpoint is not None:
         _resume(model, learned, target, weight, checkpoint)
     elif folds is not None:
@@ -138,12 +138,19 @@ def train(
     notes = [rows.note] if rows.note else []
     about = origin(model, rows, target, judged, how)
     done = drop_rare(Done(model, notes, about, judged, how), minimum)
-    about = done.about | _remember(done.model, learned if engine is None else elsewhere, target, weight, minimum)
+    about = done.about | remember(done.model, learned if engine is None else elsewhere, target, weight, minimum)
     done = replace(done, about=about)
     return replace(done, notes=[*done.notes, *_note_small_classes(model)])
 
 
-def _remember(model: Any, learned: Any, target: str, weight: str | None, minimum: int | None) -> dict[str, Any]:
+def keep_some(rows: Any) -> Kept:
+    """Rows of which enough stay, once they were read, for `remember`."""
+    return Kept(rows, _REMEMBERED, _REMEMBERED_BYTES)
+
+
+def remember(
+    model: Any, learned: Any, target: str, weight: str | None, minimum: int | None = None
+) -> dict[str, dict[str, Any]]:
     """What the rows were like, for `drift`; of many rows by a sample. Of a regressor nothing is known."""
     if not hasattr(model, "classes_"):
         return {}
@@ -282,12 +289,16 @@ def drop_rare(done: Done, minimum: int | None) -> Done:
     else:
         refuse_more_than_sums(model)
         after = model.drop_rare(minimum).tally_
-    rows = n_learned(model)
-    history = [*done.about.get("history", []), event(f"minimum count {minimum}", [], rows)]
+    rows, about = n_learned(model), dict(done.about)
+    if "drift" in about:
+        from ingenuo.evaluation.drift import Reference
+
+        about["drift"] = Reference.from_plain(about["drift"]).without_rare(minimum).to_plain()
+    history = [*about.get("history", []), event(f"minimum count {minimum}", [], rows)]
     few = f"fewer than {minimum:,} row{'s' if minimum != 1 else ''}"
     note = f"nothing was known of {few}" if before == after else f"what {few} have was dropped"
     return replace(
-        done, model=model, notes=[*done.notes, note], about={**done.about, **rows_known(rows), "history": history}
+        done, model=model, notes=[*done.notes, note], about={**about, **rows_known(rows), "history": history}
     )
 
 
