@@ -25,8 +25,8 @@ from ingenuo.rows.files.scan import scan
         ("1,2\n3,4\n5,6\n7\n", "line 4: the row has 1 field and the other rows have 2"),
         ('a,b\n1,x\n2,"y\n3,z\n', "line 3: the quote before '\"y' is never closed"),
         ("a,b,a\n1,2,3\n", r"line 1: two columns are called 'a' \(columns 1 and 3\); rename one"),
-        ("a;b\n" + "1,5;x\n" * 20 + "1.718,84;x\n", r"line 22: column 'a' holds numbers, and '1.718,84' has marks between "
-         r"its thousands; write the numbers without them"),
+        ("a;b\n" + "1,5;2,5\n" * 20 + "1,5;1.718,84\n", "'1.718,84' has signs between thousands: "
+         "write it without; correct the file"),
         ("a\n" + "1\n" * 20 + "n/a\n", r"line 22: column 'a' holds numbers, and 'n/a' is none; correct the file, name "
          r"the value as missing \(missing=\['n/a'\]\), or declare the column \(columns={'a': 'category'}\)"),
         ('t,a\n"two\nlines",1\n"",x\n' + "b,2\n" * 9, "line 4: column 'a' holds numbers, and 'x' is none"),

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from ingenuo.errors import FileError, InputError, KindError, did_you_mean
 from ingenuo.rows.schema import FAMILIES, family_of
-from ingenuo.rows.source import KEY_ROWS, KEY_SHARE, SAMPLE, kind_of_strings, no_value
+from ingenuo.rows.source import KEY_ROWS, KEY_SHARE, SAMPLE, has_thousands, kind_of_strings, no_value
 from ingenuo.tally.labels import spelled_value
 
 CATEGORY = pa.dictionary(pa.int32(), pa.string())
@@ -31,7 +31,6 @@ _MOSTLY = 0.8  # of the values are numbers: the others are taken for mistakes
 _PROBE = 50  # values that are looked at before all are turned into numbers
 _ID = re.compile(r"(?i:(^|[_ .-])(ids?|key|uuid)$)|[a-z]I[dD]$")  # how keys are called
 _KIND, _WHY = b"ingenuo.kind", b"ingenuo.why"  # what a column is, and why, in the metadata of its field
-_GROUPED = re.compile(r"[+-]?\d{1,3}([.,'’ \xa0\u202f]\d{3})+([.,]\d+)?")  # 1.718,84
 _INDEX = re.compile(r"__index_level_\d+__")  # as pandas calls its own in a file
 _CODES = 10  # so few different whole numbers may be codes
 
@@ -57,7 +56,7 @@ class MixedColumn(Exception):
 def not_a_number(name: str, line: int | None, column: str, value: str, row: int | None = None) -> FileError:
     """The error for a value that is no number in a column of numbers."""
     where = f"{name}, line {line}" if line is not None else f"{name}, row {row}"
-    what = "has marks between its thousands; write the numbers without them" if _GROUPED.fullmatch(value) else "is none"
+    what = "has signs between thousands: write it without" if has_thousands(value) else "is none"
     error = FileError(
         f"{where}: column {column!r} holds numbers, and {value!r} {what}; correct the file, name the value as missing "
         f"(missing=[{value!r}]), or declare the column (columns={{{column!r}: 'category'}})"

@@ -591,7 +591,9 @@ _DATE = re.compile(
     r"^(\d{4}[-/]\d{1,2}[-/]\d{1,2}|\d{1,2}[./-]\d{1,2}[./-]\d{4})"
     r"([ T]\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?)? ?(Z|[+-]\d{2}:?\d{2}|[AP]M)?$"
 )
-_GROUPED = re.compile(r"^[+-]?\d{1,3}([.]\d{3})*(,\d+)?$|^[+-]?\d{1,3}(,\d{3})*([.]\d+)?$")
+_SIGN = r"[,'’ \xa0\u202f]"  # what may stand between thousands
+_GROUPED = re.compile(rf"^[+-]?\d{{1,3}}([.]\d{{3}})*(,\d+)?$|^[+-]?\d{{1,3}}({_SIGN}\d{{3}})*([.,]\d+)?$")
+_THOUSANDS = re.compile(rf"\d({_SIGN}|[.])\d{{3}}(?!\d)")
 _DIGITS = re.compile(r"^\d+$")
 KEY_ROWS, KEY_SHARE = 50, 0.9  # strings of so many rows, more of them different: names or keys
 SAMPLE = 10_000  # rows of a column that are looked at
@@ -631,6 +633,11 @@ def kind_of_objects(values: Sequence[Any]) -> tuple[str, str]:
     return "category", f"{called} values"
 
 
+def has_thousands(value: str) -> bool:
+    """Whether a string is a number with signs between thousands, as 1.718,84 is."""
+    return bool(_GROUPED.match(value) and _THOUSANDS.search(value))
+
+
 def kind_of_strings(values: Sequence[str], is_target: bool = False) -> tuple[str, str]:
     """Categories, text, dates, or names and keys; and why."""
     n = len(values)
@@ -639,7 +646,7 @@ def kind_of_strings(values: Sequence[str], is_target: bool = False) -> tuple[str
     if all(map(_DIGITS.match, values)):
         if any(len(value) > 1 and value[0] == "0" for value in values):
             return "category", "digits with zeros before them: codes"
-    elif not is_target and all(map(_GROUPED.match, values)) and any("," in value for value in values):
+    elif not is_target and all(map(_GROUPED.match, values)) and any(re.search(_SIGN, value) for value in values):
         return "ignore", "numbers with signs between thousands, which are not read: write them without"
     if all(map(_DATE.match, values)):
         return "ignore", "dates are neither numbers nor categories"
