@@ -109,7 +109,7 @@ def test_each_density_is_written_in_its_own_words():
     text = {kind: str(ing.NaiveBayes(numbers=kind).fit(rows, y).explain([2.2])) for kind in KINDS}
     assert "(2 + 1)/(3 + 10) ÷ 1" in text["histogram"]
     assert "f(2.2 | 3 + 1 values, h " in text["kernel"]
-    assert "f(2.2 | 1 Gaussian, 3 + 1 values)" in text["mixture"]
+    assert "f(2.2 | one Gaussian, 3 + 1 values)" in text["mixture"]
     beyond = ing.NaiveBayes(numbers="histogram").fit(rows, y).explain([11.5])
     assert "(0 + 1)/(3 + 10) ÷ 1 ÷ 3.5²" in str(beyond)
     assert beyond.factors[0].terms[0].value == pytest.approx(1 / 13 / 3.5**2)

@@ -98,12 +98,12 @@ class Triangle:
 
     def solve(self, right: Floats) -> Floats:
         """z with L z = right, on the free columns; 0 on the others."""
-        from scipy.linalg import solve_triangular
-
         free = np.flatnonzero(self.free)
+        lower, found = self.lower[np.ix_(free, free)], right[free]
+        for i in range(len(free)):  # from the top, without an import of SciPy
+            found[i] = (found[i] - lower[i, :i] @ found[:i]) / lower[i, i]
         result = np.zeros(right.shape)
-        if len(free):
-            result[free] = solve_triangular(self.lower[np.ix_(free, free)], right[free], lower=True)
+        result[free] = found
         return result
 
     def root_of_inverse(self, covariance: Floats) -> Floats:
