@@ -77,7 +77,7 @@ class LearnsSums:
             .typed_as("recalibrate(X, y)", "update or forget with --calibrate-with FILE")
             .typed_as(
                 "find the weights of the vote again by rows that are new to it: reweigh(X, y)",
-                "train it again to find the weights of the vote anew",
+                "train it again to find the weights of the vote again",
             )
         )
 
