@@ -17,11 +17,13 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 from sklearn.datasets import load_breast_cancer
 
 import ingenuo as ing
@@ -110,20 +112,18 @@ def peers(python: str | None) -> list[Peer]:
     beside = str(Path(python).parent)
     env = {"PATH": f"{beside}:{os.environ['PATH']}", "MLFLOW_DISABLE_TELEMETRY": "true"}
 
-    def mlserver(folder: Path) -> AbstractContextManager[Server]:
+    def mlserver(folder: Path, **more: Any) -> AbstractContextManager[Server]:
         http, grpc, metrics = free_port(), free_port(), free_port()
         own = folder / "mlserver"
         own.mkdir(exist_ok=True)
-        # No processes of their own for inference: with them each row costs more.
-        settings = {"host": "127.0.0.1", "http_port": http, "grpc_port": grpc, "metrics_port": metrics,
-                    "parallel_workers": 0, "debug": False}  # fmt: skip
+        settings = {"host": "127.0.0.1", "http_port": http, "grpc_port": grpc, "metrics_port": metrics, **more}
         own.joinpath("settings.json").write_text(json.dumps(settings))
         model = {"name": "nb", "implementation": "mlserver_sklearn.SKLearnModel",
                  "parameters": {"uri": str(folder / "model.joblib")}}  # fmt: skip
         own.joinpath("model-settings.json").write_text(json.dumps(model))
-        call = [python, "-m", "mlserver", "start", str(own)]
-        call = [f"{beside}/mlserver", "start", str(own)]
-        return running(call, http, "/v2/models/nb/ready", env=env, log=folder / "mlserver.log")
+        return running(
+            [f"{beside}/mlserver", "start", str(own)], http, "/v2/models/nb/ready", env=env, log=folder / "mlserver.log"
+        )
 
     def mlflow(folder: Path) -> AbstractContextManager[Server]:
         port = free_port()
@@ -140,6 +140,8 @@ def peers(python: str | None) -> list[Peer]:
     return [
         *found,
         Peer("MLServer", mlserver, "/v2/models/nb/infer", _tensor, _of_tensor, "mlserver_sklearn"),
+        Peer("MLServer, lean", partial(mlserver, parallel_workers=0, debug=False), "/v2/models/nb/infer", _tensor,
+             _of_tensor, "mlserver_sklearn"),
         Peer("MLflow", mlflow, "/invocations",
              lambda rows: {"dataframe_split": {"columns": names, "data": rows.tolist()},
                            "params": {}}, lambda said: None, "mlflow"),
