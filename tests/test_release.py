@@ -17,8 +17,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests.wheels import build_wheel
 
 import ingenuo
+from ingenuo.kernels import NAME
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -61,24 +63,8 @@ def archives(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with tarfile.open(sdist) as packed:
         packed.extractall(folder / "sources", filter="data")
     (source,) = (folder / "sources").iterdir()
-    compiled = str(ROOT / "src" / "ingenuo" / kernels_name())
-    code = (
-        "import shutil, sys\n"
-        f"sys.path[:0] = [{str(source / 'cpp')!r}]\n"
-        "import compile as kernels\n"
-        f"kernels.library = lambda output, *_, **__: shutil.copy({compiled!r}, output)\n"
-        "from hatchling.builders.wheel import WheelBuilder\n"
-        f"print(next(WheelBuilder({str(source)!r}).build(directory={str(folder)!r}, versions=['standard'])))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    build_wheel(source, folder)
     return folder
-
-
-def kernels_name() -> str:
-    from ingenuo.kernels import NAME
-
-    return NAME
 
 
 def test_the_sdist_holds_what_builds_and_tests_it(archives: Path) -> None:
@@ -125,7 +111,7 @@ def test_the_wheel_installs_and_answers(archives: Path, tmp_path: Path) -> None:
 @pytest.mark.skipif(shutil.which("objdump") is None, reason="objdump, which lists what a library needs, is not there")
 @pytest.mark.skipif(sys.platform != "linux", reason="what a library may need is listed here for Linux")
 def test_the_library_needs_the_system_s_own_libraries_alone() -> None:
-    library = ROOT / "src" / "ingenuo" / kernels_name()
+    library = ROOT / "src" / "ingenuo" / NAME
     shown = subprocess.run(["objdump", "-p", str(library)], capture_output=True, text=True, check=True).stdout
     needed = re.findall(r"NEEDED\s+(\S+)", shown)
     assert {name.split(".")[0] for name in needed} <= {"libc", "libm", "ld-linux-x86-64", "libpthread", "libgcc_s"}

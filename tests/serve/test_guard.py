@@ -132,6 +132,8 @@ def test_at_home_it_answers_to_the_names_of_home_only(make_ask: Make) -> None:
     named = make_ask(Settings((), "0.0.0.0", hosts=("mail.example.org",)).guard())
     assert named("GET", "/v2", headers={"host": "mail.example.org"}).status_code == 200
     assert "other names" in error(named("GET", "/v2", headers={"host": "10.0.0.1"}), 403)
+    for path in ("/v2/health/live", "/v2/health/ready", "/ping"):  # which probes ask by any address
+        assert named("GET", path, headers={"host": "10.0.0.1"}).status_code == 200
     assert make_ask(Settings((), "0.0.0.0").guard())("GET", "/v2", headers={"host": "10.0.0.1"}).status_code == 200
 
 

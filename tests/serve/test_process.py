@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -17,6 +18,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from tests.test_deploy import health_command
 
 import ingenuo as ing
 from ingenuo import store
@@ -34,9 +36,11 @@ PLAIN = {name: value for name, value in ROW.items() if name != "Play"}
 class Running:
     """A server in a process of its own, and what it writes."""
 
-    def __init__(self, *words: str) -> None:
+    def __init__(self, *words: str, **environment: str) -> None:
         command = [sys.executable, "-c", "from ingenuo.cli import main; main()", "serve", *words, "--port", "0"]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | environment
+        )
         assert self.process.stdout is not None
         self.address = self.process.stdout.readline().strip()
         self.lines: list[str] = []
@@ -79,8 +83,8 @@ class Running:
 def run() -> Iterator[Callable[..., Running]]:
     begun: list[Running] = []
 
-    def begin(*words: Any) -> Running:
-        begun.append(Running(*map(str, words)))
+    def begin(*words: Any, **environment: str) -> Running:
+        begun.append(Running(*map(str, words), **environment))
         return begun[-1]
 
     yield begin
@@ -156,8 +160,12 @@ def test_another_file_is_loaded_when_it_answers_its_check_rows_and_else_the_one_
     models = [ing.NaiveBayes(prior=f"lidstone:{k}").fit(DAYS, "Play") for k in (1, 2, 3)]
     store.save(models[0], path)
     store.save(models[0], tmp_path / "other.ingenuo")
-    server = run(path, tmp_path / "other.ingenuo", "--drain", "0")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(str(tmp_path / "notify"))
+        server = run(path, tmp_path / "other.ingenuo", "--drain", "0", NOTIFY_SOCKET=str(tmp_path / "notify"))
+        assert systemd.recv(100) == b"READY=1"
     assert server.ask("GET", "/v2/health/ready") == (200, {"live": True})
+    assert subprocess.run(health_command(server.port)).returncode == 0
 
     def version() -> str:
         return str(server.ask("POST", "/v1/predict", {"rows": [ROW]})[1]["version"])

@@ -97,9 +97,9 @@ class Service(Application):
             "/v1/models": {"GET": Route("/v1/models", self.list_models)},
             "/metrics": {"GET": Route("/metrics", self.write_metrics)},
             "/v2": {"GET": Route("/v2", self.about_server, "open", waits=False)},
-            "/v2/health/live": {"GET": Route("/v2/health/live", self.live, "open", waits=False)},
-            "/v2/health/ready": {"GET": Route("/v2/health/ready", self.ready, "open", waits=False)},
-            "/ping": {"GET": Route("/ping", self.ready, "open", waits=False)},
+            "/v2/health/live": {"GET": Route("/v2/health/live", self.live, "probe", waits=False)},
+            "/v2/health/ready": {"GET": Route("/v2/health/ready", self.ready, "probe", waits=False)},
+            "/ping": {"GET": Route("/ping", self.ready, "probe", waits=False)},
             "/invocations": {"POST": Route("/invocations", partial(self.invocations, self.first), "read", (JSON, CSV))},
         }
         for prefix, served in [

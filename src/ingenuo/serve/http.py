@@ -105,7 +105,7 @@ class Route(NamedTuple):
 
     name: str
     endpoint: Endpoint
-    scope: str = "read"  # "open" is for everybody
+    scope: str = "read"  # "open" is for everybody, "probe" by any name of this machine
     kinds: tuple[str, ...] = ()  # of bodies; any, where there are none
     waits: bool = True  # until the models are loaded
 
@@ -156,7 +156,7 @@ class Guard:
 
     def check_token(self, request: Request, scope: str = "") -> None:
         """Raise where the token does not allow what is asked for, or is none."""
-        if scope == "open" or not self.tokens:
+        if scope in ("open", "probe") or not self.tokens:
             return
         given = request.headers.get(b"authorization")
         if given is not None:
@@ -434,10 +434,11 @@ class Application:
 
     def _route(self, request: Request) -> Route:
         """The route of a request that is allowed; who has no token hears nothing of what there is."""
-        self.guard.check_origin(request)
         found = self.find(request)
         method = "GET" if request.method == "HEAD" else request.method
         route = None if found is None else found.get(method)
+        if route is None or route.scope != "probe":
+            self.guard.check_origin(request)
         self.guard.check_token(request, "" if route is None else route.scope)
         if found is None:
             raise Refused(404, self.explain_missing(request))

@@ -232,6 +232,14 @@ def address_of(bound: socket.socket) -> str:
     return f"http://{host}:{port}"
 
 
+def notify(state: str) -> None:
+    """Tell systemd a state, such as READY=1, where it is waiting for one."""
+    path = os.environ.get("NOTIFY_SOCKET")
+    if path:
+        with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as to:
+            to.sendto(state.encode(), f"\0{path[1:]}" if path.startswith("@") else path)
+
+
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach an address."""
     try:

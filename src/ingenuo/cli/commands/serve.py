@@ -67,7 +67,7 @@ def serve(
     called = _names(models, names)
     from ingenuo.serve.http import read_tokens
     from ingenuo.serve.process import Settings
-    from ingenuo.serve.server import address_of, is_loopback, listen
+    from ingenuo.serve.server import address_of, is_loopback, listen, notify
     from ingenuo.serve.workers import serve as run
 
     tokens = () if token_file is None else read_tokens(token_file)
@@ -83,7 +83,12 @@ def serve(
         **{key: given[key] for key in ("hosts", "learn", "journal", "workers", "rate", "drain")},  # type: ignore[arg-type]
     )  # fmt: skip
     with listen(port, host) as bound:
-        run(settings, bound, lambda: options.out(address_of(bound)))
+
+        def announce() -> None:
+            options.out(address_of(bound))
+            notify("READY=1")
+
+        run(settings, bound, announce)
 
 
 def _names(models: tuple[str, ...], names: tuple[str, ...]) -> list[str]:
