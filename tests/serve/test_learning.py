@@ -19,6 +19,7 @@ import ingenuo as ing
 from ingenuo import store
 from ingenuo.datasets import diabetes, play_tennis
 from ingenuo.errors import InputError
+from ingenuo.serve import process
 from ingenuo.serve.app import Service
 from ingenuo.serve.bodies import ARROW, CSV, NDJSON
 from ingenuo.serve.http import Guard
@@ -46,10 +47,10 @@ def start(tmp_path: Path) -> Iterator[Start]:
         path = tmp_path / "M.ingenuo"
         store.save(model, path)
         served = Served("M", str(path))
-        served.open()
         if disk is None:
             open_live(served, Settings((), journal=str(tmp_path)), Log(None))
         else:
+            served.open()
             now = served.now
             served.live = LiveModel(
                 now.model, now.about, "", name="M", version=now.version, disk=disk, table=now.columns.table
@@ -358,3 +359,19 @@ def test_what_is_answered_while_rows_are_learned_is_of_one_version(start: Start)
         ing.NaiveBayes().fit(pa.concat_tables([DAYS] * 5), "Play").predict_proba([SUNNY]).tolist()
     )
     assert np.isfinite([each["posterior"] for each in found[1::2]]).all()
+
+
+def test_a_model_is_not_ready_before_it_has_learned_what_its_journal_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.save(ing.NaiveBayes().fit(play_tennis(), "Play"), tmp_path / "M.ingenuo")
+    served, ready = Served("M", str(tmp_path / "M.ingenuo")), list[bool]()
+
+    def begin(*args: Any, **how: Any) -> LiveModel:
+        ready.append(served.is_ready)
+        return LiveModel(*args, **how)
+
+    monkeypatch.setattr(process, "LiveModel", begin)
+    open_live(served, Settings((), journal=str(tmp_path)), Log(None))
+    assert [*ready, served.is_ready] == [False, True]
+    served.live.close()

@@ -92,11 +92,12 @@ def read_change(verb: str, kind: str, body: bytes, columns: Any) -> tuple[Any, l
 
 
 def open_live(served: Served, settings: Settings, log: Log) -> None:
-    """Let a model learn: what its journal has is learned first."""
-    version, folder = served.now, settings.journal_of(served.name, served.path)
+    """Load a model that learns: it answers once it has learned what its journal has."""
+    (version, stamp), folder = served.read(), settings.journal_of(served.name, served.path)
     served.live = LiveModel(
         version.model, version.about, folder, name=served.name, version=version.version, table=version.columns.table
     )
+    served.publish(version, stamp)
     for note in served.live.notes:
         log.line(event="journal", model=served.name, note=note)
 
@@ -160,8 +161,9 @@ class Process:
     def open(self) -> None:
         """Load the models."""
         for served in self.models:
-            served.open()
-            if self.own is not None:
+            if self.own is None:
+                served.open()
+            else:
                 open_live(served, self.settings, self.log)
         gc.collect()
         gc.freeze()  # what was loaded stays, and need not be looked at again and again

@@ -212,7 +212,6 @@ def _own(pipe: Connection, settings: Settings, folder: Path) -> None:
 
     try:
         for served in models:
-            served.open()
             open_live(served, settings, log)
         asyncio.run(work())
         learning.close()
