@@ -69,6 +69,7 @@ def curves(classes: int) -> list[Case]:
         model = fitted(frame, y, numbers=family)
         found.append(Case(f"{family}, beyond the tables", model, harsh_rows(frame), 1e-12))
         found.append(Case(family, model, rows, 1e-12 if family == "auto" else 0.0))
+    frame, y = table(60, classes)
     for family in ["histogram", *(["mixture"] if classes == 2 else ["kernel"])]:
         model = fitted(frame, y, numbers=family, prior=ing.MaximumLikelihood())
         found.append(Case(f"{family} without a prior", model, harsh_rows(frame), 1e-12))
@@ -365,7 +366,7 @@ def test_values_are_known_by_their_spelling(engine: Database) -> None:
                 "size": pa.array(["a", "a", "z"]),
             }
             drop(engine)
-            engine.store("rows", pa.table(given))
+            (engine.put if style == "select" else engine.store)("rows", pa.table(given))
             found = by_id(ask(engine, made))
             assert np.allclose(found["P(u)"][:2].astype(float), [expected[1], expected[30]], rtol=1e-14), (style, name)
     drop(engine)
@@ -392,7 +393,7 @@ def test_letters_are_compared_one_by_one(engine: Database) -> None:
     model = ing.NaiveBayes().fit(X, ["v", "w", "x", "y", "z"] * 4)
     for style in ("select", "tables"):
         drop(engine)
-        engine.store("rows", arrow_of(X.head(5).to_dict("records"), [], ["a"]))
+        (engine.put if style == "select" else engine.store)("rows", arrow_of(X.head(5).to_dict("records"), [], ["a"]))
         if engine.name == "sqlite":
             engine.run("ALTER TABLE rows RENAME TO plain; CREATE TABLE rows (id, a COLLATE NOCASE);")
             engine.run("INSERT INTO rows SELECT * FROM plain; DROP TABLE plain;")

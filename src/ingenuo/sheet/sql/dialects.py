@@ -59,6 +59,7 @@ class Dialect:
     column_text: str = ""  # the type of a column of texts, if that is another
     table_end: str = ""  # of CREATE TABLE
     joins: int = 40  # tables in one join
+    arrays: bool = False  # whether values are looked up in arrays, for each table of a join takes a page of memory
 
     # Names and strings.
 
@@ -245,7 +246,7 @@ DIALECTS = {
         ),
         Dialect(
             "spark", "Spark", tested=True, quotes=("`", "`"), escapes=True, text="STRING", is_nan="isnan({x})",
-            whole="RINT", bare=True, replaced=("${", "\\u0024{"),
+            whole="RINT", bare=True, replaced=("${", "\\u0024{"), arrays=True,
         ),
         Dialect(
             "bigquery", "BigQuery", quotes=("`", "`"), escapes=True, name_escapes=True, double="FLOAT64",

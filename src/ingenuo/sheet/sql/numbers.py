@@ -250,11 +250,16 @@ def _straight(
     moved = q.let(d.times(moved, more), hint) if more != 1 else moved
     u = q.let(f"CASE WHEN {inside} THEN ({moved} - {w.lit(origin)}) * {w.lit(inverse)} END", hint)
     place = q.let(f"CAST(FLOOR({u}) AS {d.integer})", f"{hint}_place")
-    names = [f"l{k}" for k in range(w.n_classes)]
-    rows = ([str(at), *w.logs(np.maximum(each, -FARTHEST), floor)] for at, each in enumerate(points))
-    table = q.constants(["place", *names], rows, f"curve_{hint}")
-    here = q.join(table, [(place, "place")], names, hint)
-    following = q.join(table, [(q.let(f"{place} + 1", hint), "place")], names, hint)
+    logs = [w.logs(np.maximum(each, -FARTHEST), floor) for each in points]
+    if d.arrays:
+        first = q.let(f"CAST({place} + 1 AS INT)", hint)
+        pairs = q.lets([f"SLICE(ARRAY({', '.join(column)}), {first}, 2)" for column in zip(*logs)], hint)
+        here, following = ([f"ELEMENT_AT({pair}, {which})" for pair in pairs] for which in (1, 2))
+    else:
+        names = [f"l{k}" for k in range(w.n_classes)]
+        table = q.constants(["place", *names], ([str(at), *each] for at, each in enumerate(logs)), f"curve_{hint}")
+        here = q.join(table, [(place, "place")], names, hint)
+        following = q.join(table, [(q.let(f"{place} + 1", hint), "place")], names, hint)
     found = [f"{a} + ({u} - {place}) * ({b} - {a})" for a, b in zip(here, following)]
     return found if points.min() > NEVER else [_never(each, w, floor) for each in found]
 

@@ -26,6 +26,7 @@ Term = Callable[[Node, "Writer", "float | None"], "list[Texts]"]
 
 LARGEST = 2.0**53  # of whole numbers
 _FEW = 12  # values that stand in a CASE; of more there is a table
+_MANY = 1000  # values that stand in an array, where a database has them
 _ADDENDS = 30  # of one expression: some databases have no room for many
 _LEVELS = 16  # ways of a CASE, beyond which it is nested
 
@@ -175,6 +176,11 @@ def by_value(x: str, values: Texts, own: Sequence[Texts], others: Texts, w: Writ
         each = [[(value, logs[k]) for value, logs in zip(values, own)] for k in range(len(others))]
         ways = [" ".join(f"WHEN {value} THEN {log}" for value, log in pairs) for pairs in each]
         return [f"CASE {x} {way} ELSE {other} END" if way else other for way, other in zip(ways, others)]
+    if w.dialect.arrays and len(values) <= _MANY:
+        at = f"CAST(NULLIF(ARRAY_POSITION(ARRAY({', '.join(values)}), {x}), 0) AS INT)"
+        place = w.query.let(at, f"place_{hint}")
+        logs = [f"ELEMENT_AT(ARRAY({', '.join(column)}), {place})" for column in zip(*own)]
+        return [f"COALESCE({each}, {other})" for each, other in zip(logs, others)]
     names = [f"l{k}" for k in range(len(others))]
     table = w.query.constants(["v", *names], ([value, *logs] for value, logs in zip(values, own)), f"values_{hint}")
     found = w.query.join(table, [(x, "v")], names, hint)
