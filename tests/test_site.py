@@ -180,6 +180,17 @@ def test_each_chapter_has_a_model_to_ask(site: Path) -> None:
         assert "default-src 'none'" in live
 
 
+def test_each_notebook_has_its_model_to_ask_in_its_language(site: Path) -> None:
+    books = sorted(path.relative_to(DOCS).with_suffix("") for path in DOCS.glob("notebooks/*/*.ipynb"))
+    assert len(books) == 21
+    for book in books:
+        name = "_".join(book.parts)
+        assert f'<iframe src="../../live/{name}.html"' in (site / book).with_suffix(".html").read_text(encoding="utf-8")
+        live = (site / "live" / f"{name}.html").read_text(encoding="utf-8")
+        assert f'<html lang="{book.parts[1]}"' in live
+        assert 'id="data"' in live
+
+
 def test_a_chapter_shows_its_own_model(site: Path) -> None:
     """The numbers in the page are those of the chapter's snippets."""
     import base64

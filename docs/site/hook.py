@@ -41,6 +41,16 @@ OUTSIDE = {"../README.md": "index.md", "../CHANGELOG.md": "changelog.md"}
 HOME = """<!-- page(ing.NaiveBayes(calibration="platt").fit(datasets.diabetes(), "progression"), \
 title="Diabetes: fast or slow?", question={"bmi": 31, "bp": 101, "age": "60s", "sex": "sex 2", "s5": 4.9}) -->"""
 
+# What is written beside a model.
+BESIDE = {
+    "en": 'The model itself, on <a href="{}">a page of its own</a>: change what is known, and see the answer and its '
+    "arithmetic change.",
+    "it": 'Il modello stesso, in <a href="{}">una pagina a sé</a>: cambiate ciò che si sa, e guardate cambiare la '
+    "risposta e i suoi conti.",
+    "es": 'El propio modelo, en <a href="{}">una página aparte</a>: cambia lo que se sabe, y mira cómo cambian la '
+    "respuesta y sus cuentas.",
+}
+
 _embedded: dict[str, str] = {}  # the pages of models, by their place in the site
 
 
@@ -157,6 +167,7 @@ def embed(markdown: str, place: str) -> str:
     names: dict[str, Any] = {"page": page, "page_rows": page_rows, "ing": ing, "datasets": datasets}
     up = "../" * place.count("/")
     calls = [found[2] for found in PIECE.finditer(markdown) if found[2]]
+    language = next((code for code in BESIDE if f"/{code}/" in place), "en")
     last = max((n for n, call in enumerate(calls, 1) if names_in(call) - names.keys()), default=0)
     number = 0
 
@@ -174,8 +185,7 @@ def embed(markdown: str, place: str) -> str:
         heading = re.search(r"<title>(.*?)</title>", made)
         return (
             f'<div class="live"><iframe src="{up}{name}" title="{heading[1] if heading else escape(place)}" '
-            f'loading="lazy"></iframe><p>The model itself, on <a href="{up}{name}">a page of its own</a>: change what '
-            "is known, and see the answer and its arithmetic change.</p></div>"
+            f'loading="lazy"></iframe><p>{BESIDE[language].format(f"{up}{name}")}</p></div>'
         )
 
     with working_folder(), warnings.catch_warnings():

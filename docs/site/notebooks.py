@@ -12,6 +12,7 @@ from typing import Any
 
 LANGUAGES = {"en": "English", "es": "Español", "it": "Italiano"}
 ITSELF = {"es": "El cuaderno", "it": "Il notebook"}  # what leads to the file
+PAGE = re.compile(r"^(\w+)\.page\((.*)\)\Z", re.MULTILINE)  # the last line of a cell shows the page of a model
 FOLD, UNFOLD = "<details>", "</details>"
 
 
@@ -50,6 +51,7 @@ def to_markdown(path: Path) -> Made:
             parts.append(with_formulas(text).replace(FOLD, '<details markdown="1">\n').replace(UNFOLD, ""))
         elif cell["cell_type"] == "code" and text:
             parts.append(f"```python\n{text}\n```")
+            parts += [f"<!-- page({called[1]}, {called[2]}) -->" for called in [PAGE.search(text)] if called]
             for output in cell["outputs"]:
                 parts += shown(output, f"{path.stem}_{len(made.pictures)}", made.pictures)
     parts += [UNFOLD] if folds else []
