@@ -356,9 +356,9 @@ def find_bad_byte(data: bytes | bytearray, offset: int, line: int, name: str) ->
     line += data.count(b"\n", 0, at)
     before, after = re.search(rb"[\w\x80-\xff]*\Z", data[max(at - 40, 0) : at]), data[at : at + 40]
     word = (before[0] if before else b"") + re.split(rb"[^\w\x80-\xff]", after, maxsplit=1)[0]
-    error = FileError(
+    found = FileError(
         f"{name}, line {line}: the byte {data[at]:#04x} at offset {offset + at} is not UTF-8; it would read "
         f"{word.decode('cp1252', 'replace')!r} in Windows-1252: name the encoding (encoding: windows-1252), or let "
         "such bytes be replaced (errors: replace)"
     )
-    return error.typed_as("encoding: windows", "--encoding windows").typed_as(*_REPLACE)
+    return found.typed_as("encoding: windows", "--encoding windows").typed_as(*_REPLACE)
