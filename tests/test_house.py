@@ -178,7 +178,7 @@ def test_the_words_are_those_of_the_field(folder: str) -> None:
     found = [
         f"{path.name}:{number}: {match.group()}"
         for path in files
-        if path.name not in ("words.py", "errata.md", "harms.md", "languages.md")  # a list of stop words; quotations; texts
+        if path.name not in ("words.py", "errata.md", "harms.md", "languages.md")  # lists and quotations
         for number, line in enumerate(path.read_text().splitlines(), 1)
         if (match := BANNED.search(line))
     ]
