@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import time
@@ -14,25 +13,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.browsers import chromium
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 PAGE = Path(__file__).parents[2] / "src" / "ingenuo" / "page"
 
 Run = Callable[..., Any]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Any]:
-    sync = pytest.importorskip("playwright.sync_api", reason="playwright is not installed, so no browser can be driven")
-    path = next(filter(None, map(shutil.which, NAMES)), None)
-    if path is None:
-        pytest.skip("there is no Chromium on this machine")
-    with sync.sync_playwright() as driver:
-        # Chromium refuses its sandbox to the user root.
-        open_to = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-        running = driver.chromium.launch(executable_path=path, args=open_to)
+    with chromium() as running:
         yield running
-        running.close()
 
 
 @dataclass

@@ -341,6 +341,17 @@ def test_what_is_copied_runs(visit: Visits, parcels: Any, tmp_path: Path, monkey
     assert explained.posterior.tolist() == exact(found)
 
 
+def test_lines_that_add_nothing_are_behind_one_line(visit: Visits) -> None:
+    rows = [[label, *each] for label in "ab" for each in ("pq", "pr", "sq", "sr") for _ in range(3)]
+    frame = pd.DataFrame(rows, columns=["telling", "one", "two"]).assign(three="x", four=["u", "v"] * 12)
+    model = ing.NaiveBayes(columns=dict.fromkeys(frame, "category")).fit(frame, frame["telling"])
+    found = visit(page(model, question={"telling": "a", "one": "p", "two": "q", "three": "x", "four": "u"}))
+    assert found.texts("#answer .sums tbody th") == ["prior", "telling"]
+    assert found.text("#answer .rest th").startswith("4 weaker lines")
+    found.page.click("#answer .rest button")
+    assert found.texts("#answer .sums tbody th") == ["prior", "telling", "one", "two", "three", "four"]
+
+
 def test_bars_slide_unless_motion_is_unwanted(visit: Visits, tennis: Any) -> None:
     found = visit(page(tennis))
     moves = "getComputedStyle(document.querySelector('.bar > i')).transitionDuration"

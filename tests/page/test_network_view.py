@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -20,7 +19,6 @@ from ingenuo.page import page
 from ingenuo.sheet.packing import plain
 
 PAGE = Path(__file__).parents[2] / "src" / "ingenuo" / "page"
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 YES_NO = ["yes", "no"]
 
@@ -122,20 +120,6 @@ def test_soft_evidence_brings_a_state_to_its_share() -> None:
 
 
 # In a browser.
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    sync = pytest.importorskip("playwright.sync_api", reason="playwright is not installed, so no browser can be driven")
-    path = next(filter(None, map(shutil.which, NAMES)), None)
-    if path is None:
-        pytest.skip("there is no Chromium on this machine")
-    with sync.sync_playwright() as driver:
-        # Chromium refuses its sandbox to the user root.
-        open_to = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-        running = driver.chromium.launch(executable_path=path, args=open_to)
-        yield running
-        running.close()
 
 
 @pytest.fixture

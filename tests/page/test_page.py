@@ -397,6 +397,7 @@ def test_paper_has_the_question_and_the_answer(visit: Visits, pages: dict[str, P
     assert found.page.is_visible(".verdict h2")
     assert found.page.is_hidden(".fields")
     assert found.page.is_hidden(".contents")
+    assert found.page.is_hidden("#two")  # nobody drops a file on paper
 
 
 def test_what_python_wrote_into_the_page_stands_among_the_views(visit: Visits, tennis: Any) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from itertools import count, pairwise
 from pathlib import Path
@@ -14,6 +12,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from markdown_it import MarkdownIt
+from tests.browsers import chromium
 
 import ingenuo as ing
 from ingenuo import evaluate, explain, load
@@ -21,8 +20,6 @@ from ingenuo.cli import main
 from ingenuo.datasets import diabetes, play_tennis
 from ingenuo.explanation.explain import inspect
 from ingenuo.report.page import report
-
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 # Of every piece of text that is shown, its contrast with the first ground beneath it that is not transparent.
 CONTRASTS = """
@@ -51,16 +48,8 @@ CONTRASTS = """
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    sync = pytest.importorskip("playwright.sync_api", reason="playwright is not installed, so no browser can be driven")
-    path = next(filter(None, map(shutil.which, NAMES)), None)
-    if path is None:
-        pytest.skip("there is no Chromium on this machine")
-    with sync.sync_playwright() as driver:
-        # Chromium refuses its sandbox to the user root.
-        open_to = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-        running = driver.chromium.launch(executable_path=path, args=open_to)
+    with chromium() as running:
         yield running
-        running.close()
 
 
 def _patients() -> str:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from tests.browsers import chromium
 
 import ingenuo as ing
 from ingenuo.page.link import link
@@ -21,8 +20,6 @@ from ingenuo.sheet import Sheet, sheet
 
 from .node import assert_same_bits, bits
 from .test_sheet import CALIBRATORS, COUNTS, FAMILIES, fitted, harsh_rows, table
-
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 ANSWER = """
 (text) => {
@@ -41,14 +38,8 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     path = tmp_path_factory.mktemp("engine") / "engine.html"
     script = link("sheet.mjs").replace("</script", "<\\/script")
     path.write_text(f"<!doctype html><script type=module>{script}\nwindow.openSheet = open;</script>")
-    sync = pytest.importorskip("playwright.sync_api", reason="playwright is not installed, so no browser can be driven")
-    chromium = next(filter(None, map(shutil.which, NAMES)), None)
-    if chromium is None:
-        pytest.skip("there is no Chromium on this machine")
-    with sync.sync_playwright() as driver:
-        # Chromium refuses its sandbox to the user root.
-        open_to = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-        page = driver.chromium.launch(executable_path=chromium, args=open_to).new_page()
+    with chromium() as running:
+        page = running.new_page()
         page.goto(Path(path).as_uri())
         page.wait_for_function("window.openSheet !== undefined")
         yield page

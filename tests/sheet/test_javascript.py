@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import warnings
@@ -14,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from tests.browsers import chromium
 from tests.sheet.test_sheet import fitted, harsh_rows, table
 
 import ingenuo as ing
@@ -148,10 +148,6 @@ def test_the_command_writes_the_module(tmp_path: Path) -> None:
 
 
 def test_a_module_runs_in_a_browser(tmp_path: Path) -> None:
-    sync = pytest.importorskip("playwright.sync_api", reason="playwright is not installed, so no browser can be driven")
-    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if path is None:
-        pytest.skip("there is no Chromium on this machine")
     frame, y = table(100, 3)
     model, rows = fitted(frame, y, calibration="platt"), harsh_rows(frame, 8)
     # Modules of their own files are not read from the disk: the module stands in the page itself.
@@ -162,9 +158,7 @@ def test_a_module_runs_in_a_browser(tmp_path: Path) -> None:
     )
     page_path = tmp_path / "page.html"
     page_path.write_text(f"<!doctype html><meta charset=utf-8><script type=module>{script}</script>", encoding="utf-8")
-    arguments = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    with sync.sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=path, args=arguments)
+    with chromium() as running:
         page = running.new_page()
         errors: list[str] = []
         page.on("pageerror", lambda error: errors.append(str(error)))
@@ -172,5 +166,4 @@ def test_a_module_runs_in_a_browser(tmp_path: Path) -> None:
         page.wait_for_function("window.found || document.readyState === 'complete'")
         assert errors == []
         found = json.loads(page.evaluate("JSON.stringify(window.found)"), parse_int=float)
-        running.close()
     assert_same(model, found, rows)

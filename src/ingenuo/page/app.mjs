@@ -36,6 +36,7 @@ import { view as two } from "./views/two.mjs";
 const VIEWS = [answer, nomogram, change, network, believe, columns, forget, two];
 const QUIET = 250; // milliseconds without a change, after which what is off the screen follows
 const BURST = 40, SELDOM = 500; // changes of the address without a pause, and the pause between all others
+const FADE = 32; // pixels at the end of the names of the views, where they vanish
 const SPOKEN = 700; // and after which the answer is read out
 
 export async function unpacked(text) {
@@ -230,7 +231,10 @@ function Contents({ views, app }) {
   const list = useRef(null);
   useEffect(() => {
     const own = list.current, link = own && own.querySelector("[aria-current]");
-    if (link && own.scrollWidth > own.clientWidth) own.scrollLeft = link.offsetLeft - own.offsetLeft - (own.clientWidth - link.offsetWidth) / 2;
+    if (!link) return;
+    const links = [...own.querySelectorAll("a")], at = (each) => each.offsetLeft - links[0].offsetLeft, end = own.clientWidth - FADE;
+    const first = links.find((each) => at(link) + link.offsetWidth - at(each) <= end) || link;
+    own.scrollLeft = at(links.at(-1)) + links.at(-1).offsetWidth <= end ? 0 : at(first);
   }, [current]);
   if (all.length < 2) return null;
   const follow = (id) => (event) => {

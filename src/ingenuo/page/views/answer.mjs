@@ -7,6 +7,7 @@ import { Button, Choice, Notice } from "../controls.mjs";
 const SHOWN = 6; // classes, until all are asked for
 const MOST = 60; // and of all
 const LINES = 14; // of the arithmetic, until all are asked for
+const SILENT = 3; // lines of 0.00, of which more are left out until then
 const NUMBERED = 6; // classes of the table in numbers
 const NAMED = 6; // unknown columns
 const REACH = 1.5; // of the strongest line: how long a bar may be, so that the others are seen beside the sum
@@ -127,8 +128,9 @@ function Arithmetic({ app }) {
   if (pair[0] === pair[1]) return html`<p>${say("There is one class only.")}</p>`;
   const prior = lines.filter((line) => line.first), others = lines.filter((line) => !line.first); // what no single column says is among the others
   const size = (line) => (Number.isNaN(line.adds) ? 0 : Math.abs(line.adds));
-  const cut = others.length > LINES + 1, sorted = by === "size" || (cut && !all) ? [...others].sort((x, y) => size(y) - size(x)) : others;
-  const shown = all || !cut ? sorted : sorted.slice(0, LINES), hidden = sorted.slice(shown.length);
+  const telling = others.filter((line) => !(Math.abs(line.adds) < 0.005)).length, silent = by === "size" && others.length - telling > SILENT;
+  const most_lines = silent ? Math.min(telling, LINES) : LINES, cut = silent || others.length > LINES + 1, sorted = by === "size" || (cut && !all) ? [...others].sort((x, y) => size(y) - size(x)) : others;
+  const shown = all || !cut ? sorted : sorted.slice(0, most_lines), hidden = sorted.slice(shown.length);
   const joint = answer.joint || answer.logs, total = difference(joint, pair), rest = hidden.reduce((sum, line) => sum + line.adds, 0);
   const apart = total - lines.reduce((sum, line) => sum + line.adds, 0);
   const final = difference(answer.logs, pair), strongest = Math.max(1, ...lines.map(size).filter(Number.isFinite));
