@@ -79,6 +79,7 @@ def test_a_notebook_is_small_and_has_a_page_figures_exercises_and_solutions(pair
     assert "svg" in code
     assert "pdf" in code
     assert "assert " in code
+    assert "pandas" not in code  # a teacher has what ingenuo needs, and Jupyter
     heads = {"en": ("Exercises", "Solutions"), "it": ("Esercizi", "Soluzioni"), "es": ("Ejercicios", "Soluciones")}
     texts = "\n".join(cell.source for cell in book.cells if cell.cell_type == "markdown")
     for head in heads[language]:
