@@ -20,7 +20,7 @@ PAGE = Path(__file__).parents[2] / "src" / "ingenuo" / "page"
 Run = Callable[..., Any]
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     with chromium() as running:
         yield running
