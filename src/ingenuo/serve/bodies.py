@@ -30,7 +30,7 @@ from ingenuo.tally.labels import Labels, labels_of, objects
 
 MOST = 100_000  # rows of a body
 FEW = 64  # rows that are answered one by one
-FEW_NUMBERS = 16  # where they come as one tensor, which makes a table cheap
+FEW_NUMBERS = 24  # where they come as one tensor, which makes a table cheap
 
 JSON, NDJSON, CSV, ARROW = (
     "application/json",
@@ -146,15 +146,15 @@ class Columns:
         )
 
     def matrix(self, cells: Sequence[float | None], n: int) -> Rows | None:
-        """Many rows of numbers alone, one behind the other; None where they must be read one by one."""
-        if n <= FEW_NUMBERS or not all(self.kinds[name] == "number" for name in self.names):
-            return None
+        """Rows of numbers alone, one behind the other; None where they must be read one by one."""
         check_number(n)
-        found = _finite(cells)
+        found = _finite(cells) if {*self.kinds.values()} == {"number"} else None
         if found is None:
             return None
-        columns = found.reshape(n, -1).T.copy()
-        return Rows(n, None, self._as_model({name: pa.array(each) for name, each in zip(self.names, columns)}))
+        rows = found.reshape(n, -1)
+        if n <= FEW_NUMBERS:
+            return Rows(n, [{name: x for name, x in zip(self.names, row) if x == x} for row in rows.tolist()])
+        return Rows(n, None, self._as_model({name: pa.array(each) for name, each in zip(self.names, rows.T.copy())}))
 
     def table(self, few: Sequence[Mapping[str, Any]]) -> Any:
         """Rows that were read already as `predict_proba` takes them."""
