@@ -14,6 +14,7 @@ import pytest
 import ingenuo as ing
 from ingenuo import store
 from ingenuo.datasets import play_tennis
+from ingenuo.errors import InputError
 from ingenuo.evaluation.drift import Reference, count_drift, reference
 from ingenuo.evaluation.watch import Watch
 from ingenuo.models.boosted_trees import BoostedTrees
@@ -135,6 +136,11 @@ def test_no_answer_is_lost_or_counted_twice_where_versions_follow_each_other(tmp
     columns = ["Outlook", "Temperature", "Humidity", "Wind"]
     table = pa.table({name: [row.get(name) for row in ROWS[:3]] for name in columns})
     assert dict(app.tallies())["m"] == sum((count_drift(model, Part(table), {}) for _ in range(60)), Tally())
+
+
+def test_a_file_whose_counts_are_none_is_not_served(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is no count of rows"):
+        served(tmp_path / "m.ingenuo", learned("calibrated"), drift={"how": "rows", "rows": [["rows", -1]]})
 
 
 def test_a_snapshot_after_a_forget_has_no_count_of_the_rows_of_training(tmp_path: Path) -> None:

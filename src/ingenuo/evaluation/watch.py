@@ -242,7 +242,7 @@ def prometheus(models: Sequence[Watched]) -> list[str]:
         (UNSEEN, "column", "Rows with a category that the model has not learned."),
     ):
         own = [
-            f"ingenuo_{name}_total{_labels({**labels, axis: label})} {n}"
+            f"ingenuo_{name}_total{write_labels({**labels, axis: label})} {n}"
             for labels, tally, _ in models
             for label, n in _pairs(tally, name)
         ]
@@ -267,7 +267,7 @@ def _training(before: Tally, known: Mapping[str, str]) -> list[str]:
         counts = _upto(before, _edges(before))
         judged = max(count_in(before, ROWS, "with evidence"), 1)
         found += [({"what": EVIDENCE, "le": edge}, n / judged) for edge, n in counts]
-    return [f"ingenuo_training_share{_labels({**known, **own})} {share:.6g}" for own, share in found]
+    return [f"ingenuo_training_share{write_labels({**known, **own})} {share:.6g}" for own, share in found]
 
 
 def _edges(before: Tally) -> np.ndarray[Any, Any]:
@@ -296,10 +296,10 @@ def _histogram(known: Mapping[str, str], tally: Tally, reference: Reference | No
         return []
     edges = _edges(Tally() if reference is None else reference.tally)
     lines = [
-        f"ingenuo_evidence_bucket{_labels({**known, 'le': edge})} {n}"
+        f"ingenuo_evidence_bucket{write_labels({**known, 'le': edge})} {n}"
         for edge, n in [*_upto(tally, edges), ("+Inf", every)]
     ]
-    return [*lines, f"ingenuo_evidence_count{_labels(known)} {every}"]
+    return [*lines, f"ingenuo_evidence_count{write_labels(known)} {every}"]
 
 
 def _pairs(tally: Tally, name: str) -> list[tuple[str, int]]:
@@ -308,10 +308,12 @@ def _pairs(tally: Tally, name: str) -> list[tuple[str, int]]:
     return [(str(label), int(n)) for label, n in zip(labels.tolist(), counts)]
 
 
-def _labels(given: Mapping[str, str]) -> str:
+_ESCAPED = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
+
+
+def write_labels(given: Mapping[str, str]) -> str:
+    """The labels of a line, each value in one line; half a character is a question mark."""
     if not given:
         return ""
-    escaped = {
-        name: value.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"') for name, value in given.items()
-    }
-    return "{" + ",".join(f'{name}="{value}"' for name, value in escaped.items()) + "}"
+    plain = {name: value.encode("utf-8", "replace").decode().translate(_ESCAPED) for name, value in given.items()}
+    return "{" + ",".join(f'{name}="{value}"' for name, value in plain.items()) + "}"

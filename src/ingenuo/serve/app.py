@@ -240,7 +240,7 @@ class Service(Application):
             same = version.labels == before.labels and version.columns.names == before.columns.names
             if before is version or (same and (served.learns and time.monotonic() - before.since < _WATCHED)):
                 return found[1]
-        watch = Watch(version.model, version.about, version.score_evidence)
+        watch = version.watch()
         self.watches[served.name] = version, watch
         if found is not None:
             self._keep(served.name, found[1])

@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ingenuo.evaluation.watch import write_labels
+
 KIND = b"text/plain; version=0.0.4; charset=utf-8"
 EDGES = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _PREFIX = "ingenuo_"
@@ -25,7 +27,6 @@ _HELP = {
     "journal_bytes": ("gauge", "Bytes of the journal of each model."),
     "reload_failures_total": ("counter", "Files that changed and could not be loaded; the version before went on."),
 }
-_ESCAPED = {"\\": "\\\\", '"': '\\"', "\n": "\\n"}
 
 
 class Metrics:
@@ -91,11 +92,5 @@ def _head(name: str) -> Iterable[str]:
 
 
 def _line(name: str, value: float, labels: Mapping[str, str]) -> str:
-    written = ",".join(f'{key}="{escape(each)}"' for key, each in labels.items())
     number = int(value) if float(value).is_integer() else value
-    return f"{_PREFIX}{name}{{{written}}} {number}" if written else f"{_PREFIX}{name} {number}"
-
-
-def escape(value: str) -> str:
-    """A value of a label as it is written, in one line and of at most 200 letters."""
-    return "".join(_ESCAPED.get(each, each) for each in value[:200].encode("utf-8", "replace").decode())
+    return f"{_PREFIX}{name}{write_labels(labels)} {number}"

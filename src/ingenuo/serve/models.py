@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ingenuo import store
 from ingenuo.errors import InputError, KindError
 from ingenuo.evaluation.drift import evidence_of
+from ingenuo.evaluation.watch import Watch
 from ingenuo.networks.files import is_network_file
 from ingenuo.serve.bodies import Columns, Rows
 from ingenuo.sheet import Sheet, sheet
@@ -49,10 +50,14 @@ class Version:
         return scorer(self.model)
 
     @cached_property
-    def score_evidence(self) -> Score | None:
+    def _score_evidence(self) -> Score | None:
         """What answers one row by the part of the model that knows rows, where the model itself does not."""
         found = evidence_of(self.model)
         return scorer(found.model) if found is not None and found.name else None
+
+    def watch(self) -> Watch:
+        """What counts the rows that are answered."""
+        return Watch(self.model, self.about, self._score_evidence)
 
     @property
     def answers_rows(self) -> bool:
@@ -102,6 +107,7 @@ class Version:
 
     def check(self) -> None:
         """Raise unless the check rows are answered alike, one by one and all at once, by finite numbers."""
+        self.watch()  # which reads the counts of the training rows
         try:
             names = [column["name"] for column in self.sheet.columns]
             given = [dict(zip(names, each["row"])) for each in self.sheet.check]
