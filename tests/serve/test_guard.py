@@ -198,23 +198,22 @@ def test_who_asks_too_often_is_put_off_and_others_are_not(make_ask: Make, tokens
 def test_too_many_at_once_are_put_off_and_it_still_says_that_it_is_ready(
     make_ask: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gate, ask, answer = threading.Event(), make_ask(), Version.answer
+    gate, ask, asked_as = threading.Event(), make_ask(), Version.asked
 
-    def slowly(self: Version, rows: Any) -> Any:
+    def slowly(self: Version, row: Any) -> Any:
         gate.wait(20)
-        return answer(self, rows)
+        return asked_as(self, row)
 
     note = ask.app.note
 
     def release(request: Any, route: str, said: Any, *rest: Any) -> None:
         note(request, route, said, *rest)
-        if ask.app.metrics.requests["/v1/predict", "503"] == 6:
+        if ask.app.metrics.requests["/v1/explain", "503"] == 6:
             gate.set()
 
-    monkeypatch.setattr(Version, "answer", slowly)
+    monkeypatch.setattr(Version, "asked", slowly)
     monkeypatch.setattr(ask.app, "note", release)
-    many = {"rows": [{}] * 100}
-    asked = [("POST", "/v1/predict", {"json": many}) for _ in range(app.IN_FLIGHT + 6)]
+    asked = [("POST", "/v1/explain", {"json": {"rows": [{}]}}) for _ in range(app.IN_FLIGHT + 6)]
     *found, ready = ask.together([*asked, ("GET", "/v2/health/ready", {})])
     late = [each for each in found if each.status_code == 503]
     assert len(late) == 6

@@ -116,7 +116,7 @@ class Server(uvicorn.Server):
         config = uvicorn.Config(
             app, **settings, loop="uvloop" if find_spec("uvloop") is not None else "asyncio", http=connection_class(),
             log_config=None, log_level="critical", access_log=False, timeout_graceful_shutdown=finish,  # type: ignore[arg-type]
-            timeout_keep_alive=60,
+            timeout_keep_alive=60, h11_max_incomplete_event_size=2 * _HEAD,  # ours comes first
         )  # fmt: skip
         super().__init__(config)
         self._ready, self._drain, self._ending, self._closing, self._hangup = ready, drain, ending, closing, hangup
