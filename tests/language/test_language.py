@@ -291,6 +291,22 @@ def test_a_nomogram_in_italian(tennis: ing.NaiveBayes) -> None:
     assert "points" not in found.svg()
 
 
+def test_the_picture_of_a_network_in_italian(tmp_path: Path) -> None:
+    tables = {"pioggia": {"sì": 0.3, "no": 0.7}, "erba": {"sì": {"b": 0.9, "a": 0.1}, "no": {"b": 0.2, "a": 0.8}}}
+    garden = ing.Network.from_arcs([("pioggia", "erba")], tables=tables)
+    drawn = str(garden.draw(evidence={"erba": "b"}, language="it"))
+    for said in ("osservato", "prima dell'evidenza", "mutua informazione dati gli altri genitori:", " bit<"):
+        assert said in drawn.replace("&#x27;", "'").replace("&#39;", "'")
+    assert not re.search(r">[^<]*\b(observed|before|evidence|mutual|bits)\b", drawn)
+    garden.write(tmp_path / "garden.bif")
+    made = run("network", "draw", str(tmp_path / "garden.bif"), "-o", str(tmp_path / "g.svg"), "--tables", "--given",
+               "erba=b", "--language", "es")  # fmt: skip
+    assert made.exit_code == 0, made.output
+    assert "dada la evidencia" in (tmp_path / "g.svg").read_text(encoding="utf-8")
+    with pytest.raises(InputError, match="language='fr' is not known"):
+        garden.draw(language="fr")
+
+
 def test_the_strongest_signs_in_spanish(tennis: ing.NaiveBayes) -> None:
     assert lines(str(ing.strongest(tennis, 2).translate("es")))[:4] == [
         "para No",

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ingenuo.language import say, spoken
 from ingenuo.networks.graph import children
 from ingenuo.show.svg import Picture, clean, group, number, percentage, shorten, tag, text_width, whole, words
 
@@ -36,11 +37,12 @@ NAME_LIMIT, STATE_LIMIT, TITLE_LIMIT = 150.0, 84.0, 640.0  # longer texts are cu
 PADDING, COLUMN_GAP, MARGIN = 8.0, 6.0, 18.0
 HEADER, LINE, COMPACT = 22.0, 15.0, 28.0  # heights: of the name, of a state, of a box without bars
 BAR, BAR_HEIGHT, FIGURES = 46.0, 9.0, text_width(">99.9%", STATE_SIZE)
-MOST_STATES, MORE = 8, "… {} more"  # of more, the most probable are shown, and how many there are besides
+MOST_STATES = 8  # of more, the most probable are shown, and how many there are besides
 MOST_ROWS, CELL_GAP, CELL = 18, 10.0, "{:.3f}"  # of a table: lines that are shown, room between columns, figures
-BEFORE, AFTER = "before", "given the evidence"
+BEFORE, AFTER = say("before"), say("given the evidence")
+MARKS = {"class": say("class"), "observed": say("observed"), "set": say("set"), BEFORE: say("before the evidence")}
 THINNEST, THICKEST = 0.9, 5.5
-MEASURE = "mutual information given the other parents"
+MEASURE = say("mutual information given the other parents")
 
 # Blue and vermilion of Okabe and Ito's palette, which all eyes tell apart; the rest are greys.
 INK, FAINT, PAPER, EDGE, ARC = "#1f2933", "#52606d", "#ffffff", "#7b8794", "#66727f"
@@ -395,7 +397,7 @@ def grid_of(
 ) -> Grid:
     """The table of a node, the last parent changing fastest; under it what was believed before and is now."""
     above, shown = parents[node], range(min(len(texts[node]), MOST_STATES))
-    more = [MORE.format(len(texts[node]) - len(shown))] if len(shown) < len(texts[node]) else []
+    more = [_more(len(texts[node]) - len(shown))] if len(shown) < len(texts[node]) else []
 
     def cut(text: str) -> str:
         return shorten(text, STATE_LIMIT, STATE_SIZE)
@@ -406,12 +408,12 @@ def grid_of(
     keys = list(islice(np.ndindex(table.shape[:-1]), MOST_ROWS))
     lines = [[*(cut(texts[up][k]) for up, k in zip(above, key)), *figures(table[key])] for key in keys]
     hidden = table.size // table.shape[-1] - len(lines)
-    lines += [[f"… {hidden:,} more rows"]] if hidden else []
+    lines += [[spoken(say("… {n} more rows", n=f"{hidden:,}"))]] if hidden else []
     lefts = len(above)
     if beliefs is not None:
         lefts = max(lefts, 1)
         lines = lines if above else []  # which is what was believed before
-        lines += [[what, *[""] * (lefts - 1), *figures(p)] for what, p in zip((BEFORE, AFTER), beliefs)]
+        lines += [[spoken(what), *[""] * (lefts - 1), *figures(p)] for what, p in zip((BEFORE, AFTER), beliefs)]
     heads = [
         *(cut(names[up]) for up in above),
         *[""] * (lefts - len(above)),
@@ -419,6 +421,10 @@ def grid_of(
         *more,
     ]
     return Grid(heads, lines, lefts, 2 if above and beliefs is not None else 0)
+
+
+def _more(n: int) -> str:
+    return str(spoken(say("… {n} more", n=n)))
 
 
 def picture(
@@ -459,15 +465,19 @@ def picture(
     inside = []
     for (parent, child), route in found.routes.items():
         strength = None if strengths is None else strengths.get((parent, child), 0.0)
-        about = f"{names[parent]} → {names[child]}" + ("" if strength is None else f"\n{MEASURE} {strength:.6g} bits")
+        about = f"{names[parent]} → {names[child]}"
+        if strength is not None:
+            about += f"\n{spoken(MEASURE)} {spoken(say('{n} bits', n=f'{strength:.6g}'))}"
         inside.append(group("arc", _arc(route, 1.3 if strength is None else _thickness(strength, strongest)), about))
     for v, ((x, y), (w, h)) in enumerate(zip(found.centres, sizes)):
         p, former = None if beliefs is None else beliefs[v], both[v][0] if both and kinds[v] != "set" else None
         listed = [
-            text + ("" if p is None else f": {p[k]:.12g}") + ("" if former is None else f" (before: {former[k]:.12g})")
+            text
+            + ("" if p is None else f": {p[k]:.12g}")
+            + ("" if former is None else f" ({spoken(BEFORE)}: {former[k]:.12g})")
             for k, text in enumerate(texts[v])
         ]
-        about = "\n".join([f"{names[v]} ({kinds[v]})" if kinds[v] else names[v], *listed])
+        about = "\n".join([f"{names[v]} ({spoken(MARKS[kinds[v]])})" if kinds[v] else names[v], *listed])
         corner = x - w / 2, y - h / 2
         box = _frame(corner, (w, h), names[v], kinds[v], v == target, p is not None or grids[v] is not None)
         if (grid := grids[v]) is not None:
@@ -494,7 +504,7 @@ def box_size(name: str, states: Sequence[str], with_bars: bool, grid: Grid | Non
         return max(title, wide), HEADER + high
     if not with_bars:
         return max(title, 44.0), COMPACT
-    labels = [*states, *([MORE.format(len(states) - MOST_STATES + 1)] if len(states) > MOST_STATES else [])]
+    labels = [*states, *([_more(len(states) - MOST_STATES + 1)] if len(states) > MOST_STATES else [])]
     label = max((text_width(shorten(text, STATE_LIMIT, STATE_SIZE), STATE_SIZE) for text in labels), default=0.0)
     wide = label + BAR + FIGURES + 2 * COLUMN_GAP + 2 * PADDING
     return max(title, wide), HEADER + LINE * min(len(states), MOST_STATES) + 7.0
@@ -581,7 +591,7 @@ def _lines(texts: Sequence[str], p: Floats, former: Floats | None) -> list[tuple
     if len(texts) > MOST_STATES:
         order = np.argsort(-p, kind="stable").tolist()
         places, rest = [[k] for k in sorted(order[: MOST_STATES - 1])], order[MOST_STATES - 1 :]
-    named = [(texts[k], own) for own in places for k in own] + ([(MORE.format(len(rest)), rest)] if rest else [])
+    named = [(texts[k], own) for own in places for k in own] + ([(_more(len(rest)), rest)] if rest else [])
     return [
         (text, float(p[own].sum()), None if former is None else float(former[own].sum()), own is rest)
         for text, own in named
@@ -606,20 +616,22 @@ def _legend(strongest: float, kinds: Sequence[str]) -> tuple[list[str], float]:
     """What the marks and the thickness of arcs mean, from (0, 0), and how wide it is."""
     shapes, x = list[str](), 0.0
     for kind in kinds:
+        text = spoken(MARKS[kind]) + (" (do)" if kind == "set" else "")
         if kind == BEFORE:
             shapes += [tag("rect", x=x, y=4, width=22, height=BAR_HEIGHT, fill=BAR_FILL), *_stroke(x + 12.0, 4.0)]
-            shapes.append(words(x + 30.0, 11.5, "before the evidence", SMALL_SIZE, FAINT))
-            x += 46.0 + text_width("before the evidence", SMALL_SIZE)
+            shapes.append(words(x + 30.0, 11.5, text, SMALL_SIZE, FAINT))
+            x += 46.0 + text_width(text, SMALL_SIZE)
             continue
         fill, edge = (TARGET_HEAD, TARGET_EDGE) if kind == "class" else (SEEN_HEAD, SEEN_EDGE)
         shapes.append(tag("rect", x=x, y=2, width=22, height=12, rx=3, fill=fill, stroke=edge, stroke_width=1.5))
-        text = "set (do)" if kind == "set" else kind
         shapes += [*_badge(x + 20.0, 3.0, kind), words(x + 34.0, 11.5, text, SMALL_SIZE, FAINT)]
         x += 50.0 + text_width(text, SMALL_SIZE)
     if strongest > 0:
-        shapes.append(words(x, 11.5, f"{MEASURE}:", SMALL_SIZE, FAINT))
-        x += text_width(MEASURE, SMALL_SIZE) + 16.0
-        for share, text in ((1.0, f"{strongest:.3g} bits"), (0.5, f"{0.5 * strongest:.3g} bits"), (0.0, "0")):
+        measure = spoken(MEASURE)
+        shapes.append(words(x, 11.5, f"{measure}:", SMALL_SIZE, FAINT))
+        x += text_width(measure, SMALL_SIZE) + 16.0
+        for share in (1.0, 0.5, 0.0):
+            text = spoken(say("{n} bits", n=f"{share * strongest:.3g}")) if share else "0"
             width = _thickness(share * strongest, strongest)
             shapes.append(tag("path", d=f"M{number(x)},8 h30", stroke=ARC, stroke_width=width))
             shapes.append(words(x + 36.0, 11.5, text, SMALL_SIZE, FAINT))

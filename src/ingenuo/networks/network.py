@@ -24,6 +24,7 @@ from ingenuo.errors import (
 from ingenuo.families.discretise import PARTS, Cuts
 from ingenuo.kernels import densities, portable
 from ingenuo.kernels.codes import Flat
+from ingenuo.language import speaking
 from ingenuo.networks import evidence as known
 from ingenuo.networks import graph, inference, learn
 from ingenuo.networks.build import Definition, define
@@ -641,6 +642,7 @@ class Network(NetworkSheet, Shown):
         tables: bool = False,
         strengths: bool = True,
         title: str | None = None,
+        language: str = "en",
     ) -> Picture:
         """Draw it as SVG: boxes with belief bars, or tables, in layers; arcs as thick as they are strong.
 
@@ -657,6 +659,8 @@ class Network(NetworkSheet, Shown):
             state; with evidence, the beliefs before and after stand below it.
         title : str, optional
             What to write above it.
+        language : {"en", "it", "es"}
+            Of the legend.
 
         Returns a `Picture`, SVG that a notebook shows; `str` of it is its text.
         """
@@ -668,18 +672,19 @@ class Network(NetworkSheet, Shown):
         there = self._tables is not None or tables
         known = self._evidence(evidence) if there else {}
         before = inference.posteriors(self._parents, self._known_tables(), {})[0] if known and beliefs else None
-        drawn = picture(
-            self.nodes,
-            self._known_states() if there else [()] * len(self.nodes),
-            self._parents,
-            beliefs=self._ask(inference.posteriors, evidence)[0] if there and beliefs else None,
-            before=before,
-            tables=self._known_tables() if tables else None,
-            strengths=inference.arc_strengths(self._parents, self._known_tables()) if there and strengths else None,
-            marks=dict.fromkeys(known, "observed") | dict.fromkeys(self._set, "set"),
-            target=None if self.target is None else self.nodes.index(self.target),
-            title=title,
-        )
+        with speaking(language):
+            drawn = picture(
+                self.nodes,
+                self._known_states() if there else [()] * len(self.nodes),
+                self._parents,
+                beliefs=self._ask(inference.posteriors, evidence)[0] if there and beliefs else None,
+                before=before,
+                tables=self._known_tables() if tables else None,
+                strengths=inference.arc_strengths(self._parents, self._known_tables()) if there and strengths else None,
+                marks=dict.fromkeys(known, "observed") | dict.fromkeys(self._set, "set"),
+                target=None if self.target is None else self.nodes.index(self.target),
+                title=title,
+            )
         if path is not None:
             drawn.write(path, title or self.name)
         return drawn

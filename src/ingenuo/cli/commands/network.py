@@ -216,6 +216,7 @@ def query(
     option("--tables", "With the table of each node, in place of the bars."),
     option("--beliefs/--no-beliefs", "With or without the bars of belief.", default=True),
     option("--title TEXT", "What to write above it."),
+    option("--language en|it|es", "Of the legend.", default="en"),
     of=network,
 )
 def draw(path: str, output: str, given: Any, done: Any, **how: Any) -> None:
