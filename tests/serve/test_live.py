@@ -388,7 +388,7 @@ ACTS = st.one_of(
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(ACTS, max_size=14))
 def test_whatever_happens_the_tally_is_that_of_the_rows_that_were_acknowledged(acts: list[Any]) -> None:
     columns, labels = {"x": "category", "n": "number"}, ["p", "q", "p", "q"]

@@ -94,6 +94,14 @@ def run() -> Iterator[Callable[..., Running]]:
             each.process.wait()
 
 
+@pytest.fixture(autouse=True)
+def _keep_signals() -> Iterator[None]:
+    """A server that ran in this process has ignored TERM since then, for it ends in its own time."""
+    before = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
 def until(true: Callable[[], Any], said: Callable[[], Any] = str) -> None:
     """Wait for what must come, for a minute at most."""
     end = time.monotonic() + 60
