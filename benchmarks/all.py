@@ -38,6 +38,7 @@ QUICK: Mapping[str, tuple[int, int, float]] = {
     "engines": (200_000, 1, 1.5),
 }
 QUICK_MINUTES = 14.0
+COMMANDS = {"page": "the page and the exports", "serve": "the server, beside its peers and when things go wrong"}
 PEERS = (
     "scikit-learn", "pandas", "pyarrow", "nltk", "fasttext-wheel", "pyagrum", "pgmpy", "dask", "dask-ml", "pyspark",
     "lightgbm", "catboost",
@@ -175,12 +176,12 @@ def geometric(ratios: Sequence[float]) -> float:
     return math.exp(sum(map(math.log, ratios)) / len(ratios))
 
 
-def of_page(rows: int) -> str:
-    """The page in the browser and the exports, as their own command prints them."""
-    call = [sys.executable, "-m", "benchmarks", "page", "--rows", str(rows)]
-    done = subprocess.run(call, capture_output=True, text=True, check=False)
+def of_command(*words: str) -> str:
+    """What a suite of its own kind prints: the page and the exports, the server."""
+    done = subprocess.run([sys.executable, "-m", "benchmarks", *words], capture_output=True, text=True, check=False)
     said = done.stdout.rstrip() or (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
-    return f"`python -m benchmarks page --rows {rows}`: {about()}\n\n```\n{said}\n```"
+    shown = " ".join("PYTHON" if before == "--peers" else word for before, word in zip(("", *words), words))
+    return f"`python -m benchmarks {shown}`: {about()}\n\n```\n{said}\n```"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -192,9 +193,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", action="append", default=[], metavar="SUITE", help="only this; may be repeated")
     parser.add_argument("--minutes", type=float, help="of all suites at most (default: 14 if quick, else 60 each)")
     parser.add_argument("--cache", type=Path, metavar="FILE", help="a JSON file for what the peers of `quality` answer")
+    parser.add_argument("--peers", metavar="PYTHON", help="the interpreter of the peers of `serve`")
     parser.add_argument("--write", type=Path, metavar="PAGE", help="write into this page, between its markers")
     given = parser.parse_args(arguments)
-    names = [*QUICK, "page", "quality"]
+    peers = ("--peers", given.peers) if given.peers else ()
+    commands = {  # quick, and as they are meant
+        "page": ([("page", "--rows", "100000")], [("page", "--rows", "1000000")]),
+        "serve": (
+            [("serve", "--seconds", "1", *peers), ("serve", "--faults", "--share", "0.05")],
+            [("serve", *peers), ("serve", "--faults"), ("serve", "--soak", "1000000")],
+        ),
+    }
+    names = [*QUICK, *commands, "quality"]
     if unknown := [name for name in given.only if name not in names]:
         parser.error(f"there is no suite {unknown[0]!r}; there are {', '.join(names)}")
     chosen = [name for name in names if (name in given.only if given.only else name != "quality" or not given.quick)]
@@ -211,8 +221,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             call += ["--write", str(given.write)] if given.write else []
             status |= subprocess.run(call, check=False).returncode
             continue
-        if name == "page":
-            section = of_page(100_000 if given.quick else 1_000_000)
+        if name in commands:
+            section = "\n\n".join(of_command(*words) for words in commands[name][not given.quick])
         else:
             rows, repeat, share = QUICK[name]
             total = given.minutes or (QUICK_MINUTES if given.quick else 60.0 * len(chosen))
@@ -227,5 +237,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if given.write:
             write(given.write, {f"suite {name}": section})  # at once, so that what is done is kept
         else:
-            print(f"## {name}: {SUITES.get(name, 'the page and the exports')}\n\n{section}\n", flush=True)
+            print(f"## {name}: {SUITES.get(name, COMMANDS.get(name))}\n\n{section}\n", flush=True)
     return int(status)

@@ -49,6 +49,12 @@ try:
 except ImportError:
     pass
 """
+_VERSIONS = """
+from importlib.metadata import distributions
+peers = ("mlserver", "mlflow", "fastapi", "uvicorn", "uvloop", "scikit-learn", "numpy")
+found = {each.metadata["Name"].lower(): each.version for each in distributions()}
+print(", ".join(f"{name} {found[name]}" for name in peers if name in found))
+"""
 _FASTAPI = """
 import joblib, numpy as np
 from fastapi import FastAPI
@@ -165,6 +171,12 @@ def prepare(folder: Path, python: str | None) -> Any:
     return X
 
 
+def versions(python: str) -> str:
+    """The peers of an interpreter, with their versions."""
+    found = subprocess.run([python, "-c", _VERSIONS], check=True, capture_output=True, text=True)
+    return f"the peers: {found.stdout.strip()}"
+
+
 def has(python: str, module: str) -> bool:
     """Whether an interpreter has a module."""
     found = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({module!r}) is None)"
@@ -223,6 +235,8 @@ def speed(folder: Path, python: str | None, seconds: float, rounds: int = 3) -> 
             for name, n, server, requests, times in ready:
                 found_ = cost(server, requests, times)
                 costs[name, n] = min(costs.get((name, n), found_), found_, key=lambda each: each.cpu)
+    if python is not None:
+        yield versions(python)
     yield from shown(costs)
 
 

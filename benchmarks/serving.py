@@ -37,8 +37,8 @@ def tree_of(pid: int) -> list[int]:
                 continue
             parents.setdefault(int(fields[1]), []).append(int(each.name))
     found = [pid]
-    for each in found:
-        found += parents.get(each, [])
+    for below in found:
+        found += parents.get(below, [])
     return found
 
 
@@ -118,9 +118,9 @@ def running(
 
 @contextmanager
 def serving(*words: str, log: Path | None = None, env: Mapping[str, str] | None = None) -> Iterator[Server]:
-    """`ingenuo serve`, on a free port."""
+    """`ingenuo serve`, on a free port; it ends at once unless the words say otherwise."""
     port = free_port()
-    call = [*command(), "serve", *words, "--port", str(port)]
+    call = [*command(), "serve", "--drain", "0", *words, "--port", str(port)]
     with running(call, port, "/v2/health/ready", log=log, env=env) as found:
         yield found
 

@@ -89,6 +89,12 @@ def test_peers_that_are_not_installed_are_named(monkeypatch: pytest.MonkeyPatch)
     assert "no-such-peer" in every.about().partition("Not installed")[2]
 
 
+def test_what_a_command_prints_is_in_the_page_and_the_path_of_the_peers_is_not() -> None:
+    text = every.of_command("serve", "--peers", "/no/such/python", "--seconds", "none")
+    assert text.startswith("`python -m benchmarks serve --peers PYTHON --seconds none`: Run of ")
+    assert "invalid float value: 'none'\n```" in text
+
+
 def test_the_page_has_a_place_for_every_suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(every.QUICK) == set(SUITES)
     page = tmp_path / "page.md"
@@ -101,11 +107,12 @@ def test_the_page_has_a_place_for_every_suite(tmp_path: Path, monkeypatch: pytes
         return done
 
     monkeypatch.setattr(every, "measure", measure)
-    monkeypatch.setattr(every, "of_page", lambda rows: f"{rows} rows of the page")
-    assert main(["all", "--quick", "--write", str(page)]) == 0
+    monkeypatch.setattr(every, "of_command", lambda *words: f"printed by {' '.join(words)}")
+    assert main(["all", "--quick", "--write", str(page), "--peers", "python3"]) == 0
     text = page.read_text(encoding="utf-8")
     assert text.count("| fast | 2 s | 0.5 s | 4× |  |  |") == len(SUITES) == len(asked)
-    assert "100000 rows of the page" in text
+    assert "printed by page --rows 100000\n" in text
+    assert "printed by serve --seconds 1 --peers python3\n\nprinted by serve --faults --share 0.05\n" in text
     # The tables of `quality`, which takes hours, are as they were.
     old = PAGE.read_text(encoding="utf-8")
     assert text.partition("<!-- tables -->")[2].partition("## How fast")[0] in old
