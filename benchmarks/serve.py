@@ -161,11 +161,12 @@ def peers(python: str | None) -> list[Peer]:
 
 
 def prepare(folder: Path, python: str | None) -> Any:
-    """The models, and the rows that they are asked for."""
+    """The models, learned from the same array (and one from a table, which learns on), and the rows."""
     X, y = load_breast_cancer(return_X_y=True)
     names = [f"x{place}" for place in range(30)]
     table = pa.table({**{name: X[:, place] for place, name in enumerate(names)}, "y": y})
-    ing.save(ing.NaiveBayes(prior=ing.MaximumLikelihood()).fit(table, "y"), folder / "model.ingenuo")
+    ing.save(ing.NaiveBayes(prior=ing.MaximumLikelihood()).fit(X, y), folder / "model.ingenuo")
+    ing.save(ing.NaiveBayes(prior=ing.MaximumLikelihood()).fit(table, "y"), folder / "table.ingenuo")
     if python is not None:
         subprocess.run([python, "-c", _TRAIN, str(folder)], check=True, capture_output=True)
     return X
@@ -271,7 +272,7 @@ def learning(folder: Path, seconds: float, rounds: int = 3) -> Iterator[str]:
     X = prepare(folder, None)
     names = [f"x{place}" for place in range(30)]
     words = ("--learn", "--journal", str(folder / "journal"), "-q")
-    with serving(str(folder / "model.ingenuo"), *words, log=folder / "learn.log") as server:
+    with serving(str(folder / "table.ingenuo"), *words, log=folder / "learn.log") as server:
         rows = [{"rows": [dict(zip(names, row))], "classes": [k % 2]} for k, row in enumerate(X[:300].tolist())]
         one = [request(server.port, "/v1/learn", json.dumps(row).encode()) for row in rows]
         check(send(server.port, one, 500, CALLERS))

@@ -30,7 +30,7 @@ from ingenuo.tally.labels import Labels, labels_of, objects
 
 MOST = 100_000  # rows of a body
 FEW = 64  # rows that are answered one by one
-FEW_NUMBERS = 24  # where they come as one tensor, which makes a table cheap
+FEW_NUMBERS = 16  # where they come as one tensor, which makes a table cheap
 
 JSON, NDJSON, CSV, ARROW = (
     "application/json",
@@ -154,7 +154,9 @@ class Columns:
         rows = found.reshape(n, -1)
         if n <= FEW_NUMBERS:
             return Rows(n, [{name: x for name, x in zip(self.names, row) if x == x} for row in rows.tolist()])
-        return Rows(n, None, self._as_model({name: pa.array(each) for name, each in zip(self.names, rows.T.copy())}))
+        if not self.named:
+            return Rows(n, None, rows)
+        return Rows(n, None, pa.table({name: pa.array(each) for name, each in zip(self.names, rows.T.copy())}))
 
     def table(self, few: Sequence[Mapping[str, Any]]) -> Any:
         """Rows that were read already as `predict_proba` takes them."""
