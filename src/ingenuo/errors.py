@@ -31,6 +31,7 @@ import difflib
 import errno
 import os
 import re
+import shlex
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any, Self
@@ -49,7 +50,7 @@ class Spelled:
     def declaring(self, column: object, *kinds: str) -> Self:
         """The same, which names the declaration of a column as each of these kinds."""
         for kind in kinds:
-            self.typed_as(f"columns={{{column!r}: {kind!r}}}", f"--column {column}={kind}")
+            self.typed_as(f"columns={{{column!r}: {kind!r}}}", f"--column {shlex.quote(f'{column}={kind}')}")
         return self
 
     def in_command(self) -> str:
