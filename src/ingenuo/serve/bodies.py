@@ -10,7 +10,6 @@ import io
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -267,7 +266,13 @@ class Columns:
         """The classes of rows: those that the model knows, or new ones."""
         if len(given) != n:
             raise InputError(f"there are {n} rows and {len(given)} classes; give one class for each row")
-        return [self._label_of(value, place) for place, value in enumerate(given)]
+        found, read = list[Any](), dict[Any, Any]()
+        for place, value in enumerate(given):
+            key = (type(value), value) if _is_plain(value) else place
+            if key not in read:
+                read[key] = self._label_of(value, place)
+            found.append(read[key])
+        return found
 
     def label(self, value: Any) -> Any:
         """A class as the model knows it, or as it is given."""
@@ -349,7 +354,6 @@ class _Categories:
     def __init__(self, known: Labels) -> None:
         self.known = known
         self._own = {each if type(each) is str else (type(each), each): each for each in known.tolist()}
-        self._spelled = lru_cache(1024, typed=True)(partial(category, known=known))
 
     def __call__(self, value: Any, name: str, place: int) -> Any:
         found = self._own.get(value if type(value) is str else (type(value), value)) if _is_plain(value) else None
@@ -361,7 +365,7 @@ class _Categories:
             raise _wrong(value, name, place, "category; give a text, a number, true or false")
         if type(value) is int and not -(1 << 63) <= value < 1 << 63:
             raise _wrong(value, name, place, "category; a whole number has 64 bits at most, give it as a text")
-        return self._spelled(value)
+        return category(value, self.known)
 
 
 def _is_plain(value: Any) -> bool:
