@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import shutil
 import subprocess
@@ -17,15 +18,13 @@ from ingenuo.sheet.score import scorer
 
 PAGE = Path(__file__).parents[2] / "src" / "ingenuo" / "page"
 
-# Of each sheet its rows are answered; bits are written as hexadecimal digits.
+# Each line has sheets with rows to answer; bits are written as hexadecimal digits.
 SCRIPT = """
+import readline from "node:readline";
 import { open } from "SHEET";
-let text = "";
-process.stdin.setEncoding("utf8");
-process.stdin.on("data", (piece) => (text += piece));
-process.stdin.on("end", () => {
-  const bits = (numbers) => numbers === null ? null : Buffer.from(Float64Array.from(numbers).buffer).toString("hex");
-  const found = JSON.parse(text).map(({ sheet, rows }) => {
+const bits = (numbers) => numbers === null ? null : Buffer.from(Float64Array.from(numbers).buffer).toString("hex");
+readline.createInterface({ input: process.stdin }).on("line", (line) => {
+  const found = JSON.parse(line).map(({ sheet, rows }) => {
     const model = open(sheet);
     const answers = rows.map((row) => {
       const { joint, posterior } = model.score(row);
@@ -33,9 +32,18 @@ process.stdin.on("end", () => {
     });
     return { answers, check: model.check() };
   });
-  process.stdout.write(JSON.stringify(found));
+  process.stdout.write(JSON.stringify(found) + "\\n");
 });
 """
+
+
+@functools.cache
+def _node() -> subprocess.Popen[str]:
+    """One process for all tests, which ends with them: its input is closed."""
+    script = SCRIPT.replace("SHEET", (PAGE / "sheet.mjs").as_uri())
+    call = ["node", "--input-type=module", "-e", script]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(call, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT, text=True, encoding="utf-8")
 
 
 def in_node(jobs: Sequence[tuple[Any, Sequence[dict[str, Any]]]]) -> list[dict[str, Any]]:
@@ -44,11 +52,16 @@ def in_node(jobs: Sequence[tuple[Any, Sequence[dict[str, Any]]]]) -> list[dict[s
         pytest.skip("there is no node on this machine, so no JavaScript can be run")
     documents = [(each if isinstance(each, dict) else each.document(), rows) for each, rows in jobs]
     given = json.dumps([{"sheet": document, "rows": list(rows)} for document, rows in documents])
-    script = SCRIPT.replace("SHEET", (PAGE / "sheet.mjs").as_uri())
-    call = ["node", "--input-type=module", "-e", script]
-    done = subprocess.run(call, input=given, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return list(json.loads(done.stdout))
+    process = _node()
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(given + "\n")
+    process.stdin.flush()
+    found = process.stdout.readline()
+    if not found.startswith("["):
+        _node.cache_clear()  # it ended with an error, and the next test has another
+        raise AssertionError(found + process.stdout.read()[-2000:])
+    return list(json.loads(found))
 
 
 def bits(numbers: Any) -> str | None:
