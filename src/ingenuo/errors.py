@@ -169,8 +169,9 @@ def did_you_mean(word: object, known: Iterable[object]) -> str:
     """The end of an error message: the nearest known names, or all of them when few."""
     names = [str(name) for name in known]
     lower = {name.lower(): name for name in reversed(names)}
-    near = difflib.get_close_matches(str(word), names, n=3, cutoff=0.6)
-    near = near or [lower[name] for name in difflib.get_close_matches(str(word).lower(), lower, n=3, cutoff=0.6)]
+    text = str(word)[:200]  # a longer one is near to none
+    near = difflib.get_close_matches(text, names, n=3, cutoff=0.6)
+    near = near or [lower[name] for name in difflib.get_close_matches(text.lower(), lower, n=3, cutoff=0.6)]
     if near:
         return "; did you mean " + " or ".join(repr(name) for name in near) + "?"
     if 0 < len(names) <= 12:

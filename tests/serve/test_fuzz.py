@@ -285,3 +285,37 @@ def test_any_host_is_split() -> None:
         name, port = split_host(host)
         assert host.lower().startswith(name)
         assert port is None or 0 <= port < 100_000
+
+
+def wide_stream(n: int) -> bytes:
+    sink = pa.BufferOutputStream()
+    names = [*(f"c{number}" for number in range(n)), f"c{n - 1}"]
+    schema = pa.schema([pa.field(name, pa.null()) for name in names])
+    with pa.ipc.new_stream(sink, schema) as writer:
+        writer.write_batch(pa.record_batch([pa.nulls(1)] * len(names), schema=schema))
+    return bytes(sink.getvalue().to_pybytes())
+
+
+KEYS = ",".join(f'"{number:x}":1' for number in range(200_000))
+NAMES = ",".join(f"c{number}" for number in range(200_000))
+LONG: list[tuple[str, str, bytes, int, str]] = [
+    ("/v1/predict", JSON, f'{{"rows": [{{{KEYS},"1":2}}]}}'.encode(), 400, "has the key '1' twice"),
+    ("/v1/predict", JSON, f'{{"rows": [{{"{"Outlook" * 300_000}": 1}}]}}'.encode(), 400, "does not know"),
+    ("/v1/predict", CSV, f"{NAMES}\n{NAMES}\n".encode(), 413, "200,000 columns, and 10,000 are taken"),
+    ("/v1/predict", CSV, f'"\n",{NAMES}\n'.encode(), 413, "200,001 columns"),
+    ("/v1/predict", ARROW, wide_stream(9_000), 400, "two columns 'c8999'"),
+    ("/v1/predict", NDJSON, b"\n" * 1_000_000, 400, "no rows"),
+    ("/v1/predict", JSON, b'{"rows": [' + b"{}," * 200_000 + b"{}]}", 413, "200,001 rows"),
+    ("/v1/models/texts/explain", JSON, json.dumps({"rows": ["warm " * 110_000]}).encode(), 413, "524,288"),
+    ("/v1/models/texts/change", JSON, json.dumps({"rows": ["warm " * 100_000]}).encode(), 400, "too long to look for"),
+]
+
+
+@pytest.mark.parametrize(("path", "kind", "body", "status", "said"), LONG, ids=[said for *_, said in LONG])
+def test_bodies_that_are_made_to_take_long_do_not(
+    loaded: dict[str, Served], path: str, kind: str, body: bytes, status: int, said: str
+) -> None:
+    app = Service(list(loaded.values()), Guard())
+    found, _, answer = asyncio.run(send(app, path, {"content-type": kind}, body))  # which waits for half a minute
+    assert found == status
+    assert said in json.loads(answer)["error"]

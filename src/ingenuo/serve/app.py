@@ -35,6 +35,7 @@ IN_FLIGHT = 64  # requests that wait for threads
 INLINE = 1 << 15  # bytes of a body that is read in the event loop
 AT_ONCE = 0.001  # seconds of an answer that is given there
 EXPLAINED, CHANGED = 100, 10  # rows of a request
+LONG = 1 << 19  # bytes of a body whose rows are explained or changed: each word of a text takes its time
 _AGAIN = ((b"retry-after", b"1"),)
 _WATCHED = 10.0  # seconds for which answers of a model that learns are counted by one version's values
 VERBS = ("learn", "forget", "recalibrate")
@@ -332,7 +333,7 @@ class Service(Application):
 
     async def explain(self, served: Served, request: Request) -> Answer:
         """The arithmetic behind the answers to some rows."""
-        body = await self.bodies.read(request)
+        body = check_length(await self.bodies.read(request))
         version, kind = await self._begin(served, request), request.kind
         accept = request.header(b"accept")
         wanted = accepted(accept, kind) if accept else kind
@@ -356,7 +357,7 @@ class Service(Application):
 
     async def change(self, served: Served, request: Request) -> Answer:
         """What would change the answers to some rows."""
-        body = await self.bodies.read(request)
+        body = check_length(await self.bodies.read(request))
         version = await self._begin(served, request)
 
         def search() -> Answer:
@@ -510,6 +511,13 @@ def _from_sheet(write: Callable[[], bytes]) -> bytes:
 
 
 _METHODS = {"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT"}
+
+
+def check_length(body: bytes) -> bytes:
+    """A body whose rows take long; raises where it is too long."""
+    if len(body) > LONG:
+        raise Refused(413, f"the body has {len(body):,} bytes, and {LONG:,} are taken here; send less at a time")
+    return body
 
 
 def check_keys(said: Mapping[str, Any], *known: str) -> None:

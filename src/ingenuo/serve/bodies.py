@@ -6,6 +6,7 @@ however it was spelled. Few rows become mappings, to be answered one by one; mor
 
 from __future__ import annotations
 
+import csv
 import io
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,11 +24,12 @@ from ingenuo.rows.files.contents import MISSING as MISSING_CELLS
 from ingenuo.rows.files.write import write
 from ingenuo.rows.schema import FAMILIES, column_name
 from ingenuo.rows.typed import MISSING, category, known_categories, reads_texts
-from ingenuo.serve.http import Refused, read_json, read_object
+from ingenuo.serve.http import Refused, find_repeated, read_json, read_object
 from ingenuo.show.format import shortened
 from ingenuo.tally.labels import Labels, labels_of, objects
 
 MOST = 100_000  # rows of a body
+WIDE = 10_000  # columns of CSV, for a model that has fewer
 FEW = 64  # rows that are answered one by one
 FEW_NUMBERS = 16  # where they come as one tensor, which makes a table cheap
 
@@ -165,14 +167,13 @@ class Columns:
         """The rows of an Arrow table; columns that the model does not know are left out where it lacks none."""
         check_number(table.num_rows)
         names = table.column_names
-        twice = next((name for name in names if names.count(name) > 1), None) if len({*names}) < len(names) else None
-        if twice is not None:
-            raise InputError(f"there are two columns {shortened(twice)!r}; give each a name of its own")
-        lacking = [name for name in self.names if name not in names]
-        if lacking:
+        there = {*names}
+        if len(there) < len(names):
+            raise InputError(f"there are two columns {shortened(find_repeated(names))!r}; give each a name of its own")
+        if not there.issuperset(self.names):
             for name in names:
                 self.check_name(name)
-        table = table.select([name for name in self.names if name in names])
+        table = table.select([name for name in self.names if name in there])
         if table.num_rows <= few:
             plain = [_plain_column(table.column(name), name).to_pylist() for name in table.column_names]
             return self.lists(dict(zip(table.column_names, plain)), table.num_rows, few)
@@ -458,6 +459,12 @@ def read_csv(data: bytes, columns: Columns) -> pa.Table:
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
     )
+    most = max(WIDE, 2 * len(own))
+    if data.count(b",") >= most:
+        with suppress(UnicodeError, csv.Error):  # of which more is said below
+            width = len(next(csv.reader(io.TextIOWrapper(io.BytesIO(data), "utf-8", newline="")), ()))
+            if width > most:
+                raise Refused(413, f"there are {width:,} columns, and {most:,} are taken; leave out what is not needed")
     try:
         return arrow_csv.read_csv(io.BytesIO(data.removeprefix(b"\xef\xbb\xbf")), read, parsed, convert)
     except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeError) as error:

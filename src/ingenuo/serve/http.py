@@ -342,12 +342,20 @@ def read_object(data: bytes) -> dict[str, Any]:
     return found
 
 
+def find_repeated(names: Iterable[str]) -> str:
+    """The first name that was there before; empty where none was."""
+    before = set[str]()
+    for name in names:
+        if name in before:
+            return name
+        before.add(name)
+    return ""
+
+
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"an object has the key {twice[:60]!r} twice")
+        raise ValueError(f"an object has the key {find_repeated(name for name, _ in pairs)[:60]!r} twice")
     return found
 
 

@@ -141,8 +141,9 @@ class Published(Served):
         return self._numbers[self._place] != self._number
 
     async def catch_up(self) -> None:
-        """Let the last version answer; whoever waits for it waits together."""
-        while self.is_behind:
+        """Let the version that is the last now, or a later one, answer; whoever waits for it waits together."""
+        last = self._numbers[self._place]
+        while self._number < last:
             if self._reading is None or self._reading.done():
                 loop = asyncio.get_running_loop()
                 self._reading = asyncio.ensure_future(loop.run_in_executor(None, self.open))  # type: ignore[assignment]

@@ -18,6 +18,7 @@ from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.rows.typed import reads_texts
 from ingenuo.sheet.effects import Asked, Numbers, Range, Row, asked, bounded, on_step
 from ingenuo.sheet.removal import Texts
+from ingenuo.sheet.score.terms import NotPlain
 from ingenuo.show.format import plain
 from ingenuo.tally.labels import labels_of, objects, recognise
 
@@ -119,7 +120,10 @@ def changes(model: Any, row: Any, target: Any = None, *, locked: Collection[str]
         raise InputError("the model knows one class only, so nothing changes its answer")
     else:
         wanted = order[0]
-    found = _Task(whom, row, wanted, best, set(locked)).find(most)
+    try:
+        found = _Task(whom, row, wanted, best, set(locked)).find(most)
+    except NotPlain:
+        raise InputError("a text is too long to look for what would change the answer; give a part of it") from None
     return {
         "answer": plain(whom.classes[best]), "target": plain(whom.classes[wanted]), "posterior": posterior,
         "fewest": found.fewest, "least": found.least, "limit": found.limit,
