@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
 from collections.abc import Callable, Iterator
@@ -28,6 +29,7 @@ from ingenuo.serve.live import LiveModel
 from ingenuo.serve.logs import Log
 from ingenuo.serve.models import Served
 from ingenuo.serve.process import Learning, Settings, open_live
+from ingenuo.serve.publish import Numbers, Published
 
 from .asker import Asker, error
 from .counters import counters
@@ -375,3 +377,28 @@ def test_a_model_is_not_ready_before_it_has_learned_what_its_journal_has(
     open_live(served, Settings((), journal=str(tmp_path)), Log(None))
     assert [*ready, served.is_ready] == [False, True]
     served.live.close()
+
+
+# Versions that another process publishes.
+
+
+def test_an_answer_waits_for_the_versions_of_before_it_and_not_for_all_to_come(tmp_path: Path) -> None:
+    owner = Numbers(tmp_path, 1, owner=True)
+    seqs = iter(range(100))
+
+    class Learned(Published):
+        """A model of which there is another version whenever one was loaded."""
+
+        def open(self) -> None:
+            about = {"published": {"seq": next(seqs), "version": "v", "behind": 0, "bytes": 0}}
+            store.save(tennis(), self.path, about)
+            super().open()
+            owner.count(0)
+
+    served = Learned("M", tmp_path, 0, Numbers(tmp_path, 1, owner=False))
+    for seq in (0, 1):
+        owner.count(0)
+        assert served.is_behind
+        asyncio.run(asyncio.wait_for(served.catch_up(), 20))
+        assert served.state()["seq"] == seq
+    assert served.is_behind
