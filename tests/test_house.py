@@ -16,6 +16,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "ingenuo"
 # The folders and modules of the package.
 TOP = {
     "__init__.py",
+    "__main__.py",
     "cli",
     "datasets",
     "errors.py",
@@ -30,6 +31,7 @@ TOP = {
     "page",
     "report",
     "rows",
+    "serve",
     "sheet",
     "show",
     "store.py",

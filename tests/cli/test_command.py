@@ -27,6 +27,11 @@ def test_version_is_the_packages() -> None:
     assert CliRunner().invoke(main, ["--version"]).output == f"ingenuo, version {ingenuo.__version__}\n"
 
 
+def test_python_runs_the_command_too() -> None:
+    done = subprocess.run([sys.executable, "-m", "ingenuo", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"ingenuo, version {ingenuo.__version__}\n"
+
+
 def test_an_unknown_command_is_an_error() -> None:
     done = CliRunner().invoke(main, ["demmo"])
     assert done.exit_code == 2
