@@ -242,6 +242,8 @@ LEARNED: list[tuple[str, Any]] = [
     ("counts", {"rows": [{"a": 3, "b": 10}], "classes": [True]}),
     ("texts", {"rows": ["a film", {"text": "no film"}], "classes": ["+", "-"]}),
     ("network", {"rows": [{"Outlook": "Rain", "Play": "Yes"}]}),
+    ("numbers", {"rows": [{"x0": 1.5, "x2": -2}], "classes": [1]}),
+    ("codes", {"rows": [{"code": 3, "flag": True}], "classes": [0]}),
 ]
 
 
@@ -263,7 +265,9 @@ def test_no_change_is_answered_by_a_failure_of_ours_and_all_are_kept(files: Path
         served = models[name] = Served(name, str(files / f"{name}.ingenuo"))
         served.open()
         folders[name] = MemoryFolder()
-        served.live = LiveModel(served.now.model, {}, "", name=name, version="base", disk=folders[name])
+        served.live = LiveModel(
+            served.now.model, {}, "", name=name, version="base", disk=folders[name], table=served.now.columns.table
+        )
     learning = Learning(models)
     app = Service(list(models.values()), Guard(), changes=learning)
     statuses = asyncio.run(pelt(app, (draw_change(rng) for _ in range(1000))))
