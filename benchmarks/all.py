@@ -176,12 +176,15 @@ def geometric(ratios: Sequence[float]) -> float:
     return math.exp(sum(map(math.log, ratios)) / len(ratios))
 
 
-def of_command(*words: str) -> str:
-    """What a suite of its own kind prints: the page and the exports, the server."""
-    done = subprocess.run([sys.executable, "-m", "benchmarks", *words], capture_output=True, text=True, check=False)
-    said = done.stdout.rstrip() or (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
-    shown = " ".join("PYTHON" if before == "--peers" else word for before, word in zip(("", *words), words))
-    return f"`python -m benchmarks {shown}`: {about()}\n\n```\n{said}\n```"
+def of_commands(*calls: Sequence[str]) -> str:
+    """What suites of their own kind print: the page and the exports, the server."""
+    parts = [about()]
+    for words in calls:
+        done = subprocess.run([sys.executable, "-m", "benchmarks", *words], capture_output=True, text=True, check=False)
+        said = done.stdout.rstrip() or (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
+        shown = " ".join("PYTHON" if before == "--peers" else word for before, word in zip(("", *words), words))
+        parts.append(f"`python -m benchmarks {shown}`:\n\n```\n{said}\n```")
+    return "\n\n".join(parts)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -222,7 +225,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             status |= subprocess.run(call, check=False).returncode
             continue
         if name in commands:
-            section = "\n\n".join(of_command(*words) for words in commands[name][not given.quick])
+            section = of_commands(*commands[name][not given.quick])
         else:
             rows, repeat, share = QUICK[name]
             total = given.minutes or (QUICK_MINUTES if given.quick else 60.0 * len(chosen))

@@ -90,8 +90,9 @@ def test_peers_that_are_not_installed_are_named(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_what_a_command_prints_is_in_the_page_and_the_path_of_the_peers_is_not() -> None:
-    text = every.of_command("serve", "--peers", "/no/such/python", "--seconds", "none")
-    assert text.startswith("`python -m benchmarks serve --peers PYTHON --seconds none`: Run of ")
+    text = every.of_commands(("serve", "--peers", "/no/such/python", "--seconds", "none"))
+    assert text.startswith("Run of ")
+    assert "\n`python -m benchmarks serve --peers PYTHON --seconds none`:\n" in text
     assert "invalid float value: 'none'\n```" in text
 
 
@@ -107,12 +108,12 @@ def test_the_page_has_a_place_for_every_suite(tmp_path: Path, monkeypatch: pytes
         return done
 
     monkeypatch.setattr(every, "measure", measure)
-    monkeypatch.setattr(every, "of_command", lambda *words: f"printed by {' '.join(words)}")
+    monkeypatch.setattr(every, "of_commands", lambda *calls: "; ".join(map(" ".join, calls)))
     assert main(["all", "--quick", "--write", str(page), "--peers", "python3"]) == 0
     text = page.read_text(encoding="utf-8")
     assert text.count("| fast | 2 s | 0.5 s | 4× |  |  |") == len(SUITES) == len(asked)
-    assert "printed by page --rows 100000\n" in text
-    assert "printed by serve --seconds 1 --peers python3\n\nprinted by serve --faults --share 0.05\n" in text
+    assert "\npage --rows 100000\n" in text
+    assert "\nserve --seconds 1 --peers python3; serve --faults --share 0.05\n" in text
     # The tables of `quality`, which takes hours, are as they were.
     old = PAGE.read_text(encoding="utf-8")
     assert text.partition("<!-- tables -->")[2].partition("## How fast")[0] in old
