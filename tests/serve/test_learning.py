@@ -264,6 +264,8 @@ def test_a_calibrated_model_answers_on_and_says_how_far_it_is_behind(start: Star
     rows = [{"bmi": 20.0}, {"bmi": 33.0, "age": "50s"}]
     assert ask.post("/v1/predict", {"rows": rows}).json()["posterior"] == wanted.predict_proba(rows).tolist()
     assert '"learned" must be' in error(ask.post("/v1/recalibrate", {"rows": more, "learned": 1}), 400)
+    new = [{**more[0], "age": "150s"}]
+    assert '"learned": false for rows' in error(ask.post("/v1/recalibrate", {"rows": new}), 400)
     weighted = {"rows": more[:1], "weights": [1]}
     assert "no weights" in error(ask.post("/v1/recalibrate", weighted), 400)
 

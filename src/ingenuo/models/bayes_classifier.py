@@ -559,7 +559,8 @@ class BayesClassifier(Refusals, LearnsSums, Packed, JointAnswers):
     def calibrate_again(self, X: Any, y: Any = None, sample_weight: Any = None, *, learned: bool = True) -> Self:
         """Find the weights again by rows that the members have not learned: `reweigh`."""
         if learned:
-            raise InputError("the weights of a vote are found by rows that it has not learned; say so: learned=False")
+            said = "the weights of a vote are found by rows that it has not learned; say so: learned=False"
+            raise InputError(said).typed_as("learned=False", '"learned": false')
         return self.reweigh(X, y, sample_weight)
 
     # Answering.

@@ -93,7 +93,7 @@ class CalibratesItself:
                 raise InputError(
                     f"the model has not learned these rows ({error}); give rows that it has, or learned=False for rows "
                     "that it has not"
-                ) from None
+                ).typed_as("learned=False", '"learned": false') from None
             chunk = keep_weighted(chunk, labels_of(model.classes_))
         with model._undo_on_error():
             self._calibrate(chunk, learned)
