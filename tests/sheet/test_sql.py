@@ -70,7 +70,7 @@ def curves(classes: int) -> list[Case]:
         found.append(Case(f"{family}, beyond the tables", model, harsh_rows(frame), 1e-12))
         found.append(Case(family, model, rows, 1e-12 if family == "auto" else 0.0))
     frame, y = table(60, classes)
-    for family in ["histogram", *(["mixture"] if classes == 2 else ["kernel"])]:
+    for family in ["histogram", *(["kernel", "mixture"] if classes == 2 else [])]:
         model = fitted(frame, y, numbers=family, prior=ing.MaximumLikelihood())
         found.append(Case(f"{family} without a prior", model, harsh_rows(frame), 1e-12))
     return found
