@@ -25,7 +25,7 @@ from ingenuo.rows.typed import parse_row, reads_texts
 from ingenuo.sheet import Sheet, sheet
 from ingenuo.show.format import plain, shortened
 
-CODE = 120_000  # bytes of the program, as a page holds it, at most
+CODE = 120_000  # bytes of the program, compressed, at most
 LARGEST = 20_000_000  # bytes of a page
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; {}base-uri 'none'; form-action 'none'"
