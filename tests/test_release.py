@@ -17,10 +17,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.wheels import build_wheel
+from tests.wheels import LIBRARY, build_wheel
 
 import ingenuo
-from ingenuo.kernels import NAME
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -111,8 +110,7 @@ def test_the_wheel_installs_and_answers(archives: Path, tmp_path: Path) -> None:
 @pytest.mark.skipif(shutil.which("objdump") is None, reason="objdump, which lists what a library needs, is not there")
 @pytest.mark.skipif(sys.platform != "linux", reason="what a library may need is listed here for Linux")
 def test_the_library_needs_the_system_s_own_libraries_alone() -> None:
-    library = ROOT / "src" / "ingenuo" / NAME
-    shown = subprocess.run(["objdump", "-p", str(library)], capture_output=True, text=True, check=True).stdout
+    shown = subprocess.run(["objdump", "-p", str(LIBRARY)], capture_output=True, text=True, check=True).stdout
     needed = re.findall(r"NEEDED\s+(\S+)", shown)
     assert {name.split(".")[0] for name in needed} <= {"libc", "libm", "ld-linux-x86-64", "libpthread", "libgcc_s"}
     versions = {tuple(map(int, found.split("."))) for found in re.findall(r"GLIBC_([\d.]+)", shown)}

@@ -6,9 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ingenuo.kernels import NAME
+from ingenuo import kernels
 
-ROOT = Path(__file__).parents[1]
+LIBRARY = Path(kernels.__file__).parents[1] / kernels.NAME  # of this installation, which may be of these sources or not
 
 
 def build_wheel(source: Path, folder: Path) -> Path:
@@ -17,7 +17,7 @@ def build_wheel(source: Path, folder: Path) -> Path:
         "import shutil, sys\n"
         f"sys.path[:0] = [{str(source / 'cpp')!r}]\n"
         "import compile as kernels\n"
-        f"kernels.library = lambda output, *_, **__: shutil.copy({str(ROOT / 'src' / 'ingenuo' / NAME)!r}, output)\n"
+        f"kernels.library = lambda output, *_, **__: shutil.copy({str(LIBRARY)!r}, output)\n"
         "from hatchling.builders.wheel import WheelBuilder\n"
         f"print(next(WheelBuilder({str(source)!r}).build(directory={str(folder)!r}, versions=['standard'])))"
     )

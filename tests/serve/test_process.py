@@ -275,7 +275,8 @@ def test_one_learns_and_others_answer_what_it_has_learned_whoever_dies(
 
 def _children(pid: int) -> list[int]:
     """The processes that answer or learn for a server, in the order in which they began."""
-    found = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(pid)], capture_output=True, text=True, check=True)
+    call = ["ps", "-ww", "-o", "pid=,args=", "--ppid", str(pid)]  # whole lines, however long the path of Python is
+    found = subprocess.run(call, capture_output=True, text=True, check=True)
     return sorted(int(line.split()[0]) for line in found.stdout.splitlines() if "spawn_main" in line)
 
 
