@@ -15,9 +15,10 @@ import pytest
 import ingenuo as ing
 from ingenuo import store
 from ingenuo.datasets import play_tennis
-from ingenuo.errors import ForgetError, InputError, KindError
+from ingenuo.errors import EmptyModelError, ForgetError, InputError, KindError
 from ingenuo.page.session import _as_table, _fractions, read_row
 from ingenuo.sheet import sheet
+from ingenuo.tally.exact import ratio
 
 from .node import PAGE, bits
 
@@ -57,15 +58,20 @@ Step = tuple[dict[str, Any], Any]
 
 def in_node(jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """What the page makes of each model and the rows that it is to forget."""
-    if shutil.which("node") is None:
-        pytest.skip("there is no node on this machine, so no JavaScript can be run")
     script = SCRIPT
     for name in ("sheet", "estimates"):
         script = script.replace(name.upper(), (PAGE / f"{name}.mjs").as_uri())
+    return list(run_node(script, jobs))
+
+
+def run_node(script: str, given: Any) -> Any:
+    """What a script prints, given what it reads."""
+    if shutil.which("node") is None:
+        pytest.skip("there is no node on this machine, so no JavaScript can be run")
     call = ["node", "--input-type=module", "-e", script]
-    done = subprocess.run(call, input=json.dumps(jobs), capture_output=True, text=True, check=False)
+    done = subprocess.run(call, input=json.dumps(given), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
-    return list(json.loads(done.stdout))
+    return json.loads(done.stdout, parse_int=float)  # 10^20 is written without an exponent
 
 
 def assert_forgets_as_python(cases: list[tuple[str, Any, list[Step], list[dict[str, Any]]]], every: int = 1) -> int:
@@ -106,7 +112,7 @@ def _without(model: Any, row: dict[str, Any], label: Any, rows: list[dict[str, A
             warnings.simplefilter("ignore")
             after.forget(_as_table(model, [read_row(model, row)]), [label])
         return after, _answers(after, rows)
-    except ForgetError as error:
+    except (ForgetError, EmptyModelError) as error:
         return str(error), None
     except InputError as error:  # it has forgotten, and cannot answer
         assert "the prior has a value" in str(error)  # noqa: PT017
@@ -145,6 +151,7 @@ def plain_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     ]
 
 
+NUMBERS = [0.0, -0.0, 5e-324, 1e-5, 1e-4, 0.1, 999999.5, 1e6, 123456789.123, 1e15, 1e16, 1e300, 1.7976931348623157e308]
 PRIORS = [
     ing.MaximumLikelihood(), ing.Laplace(), ing.Lidstone(0.1), ing.MEstimate(2.5),
     ing.MEstimate(3, {"a": 0.7, "b": 0.1, "never seen": 0.2}), ing.Dirichlet(1.3),
@@ -259,6 +266,27 @@ def test_rows_that_were_never_learned_are_refused_with_the_sentence_of_python() 
     ])  # fmt: skip
     found = in_node([{"sheet": sheet(tennis, sums=True).document(), "steps": odd, "rows": []}])
     assert sum("error" in each for each in found[0]["steps"]) >= 4
+
+
+def test_numbers_are_written_and_rounded_as_in_python() -> None:
+    rng = np.random.default_rng(0)
+    x = [*rng.normal(size=300) * 10.0 ** rng.integers(-12, 20, 300), *NUMBERS, 375.8125, -375.8125, 1234565.0, 0.5, 1e5]
+    tops = [int(each) for each in rng.integers(-(2**62), 2**62, 300)]
+    belows = [int(each) ** 3 for each in rng.integers(1, 2**40, 300)]
+    shifts = [int(each) for each in rng.integers(-1200, 1200, 300)]
+    shifts[:4], tops[:4], belows[:4] = [-1074, -1075, -1074, 971], [1, 3, 3, 2**54 - 1], [1, 4, 2, 2]
+    script = f"""
+    import {{ readFileSync }} from "node:fs";
+    import {{ general, ratio }} from "{(PAGE / "estimates.mjs").as_uri()}";
+    const [x, ratios] = JSON.parse(readFileSync(0, "utf8"));
+    const own = ratios.map(([top, bottom, shift]) => ratio(BigInt(top), BigInt(bottom), shift) + 0);
+    const bits = Buffer.from(Float64Array.from(own).buffer).toString("hex");
+    console.log(JSON.stringify([x.flatMap((each) => [general(each, 6), general(each, 12)]), bits]));
+    """
+    ratios = [(str(top), str(below), shift) for top, below, shift in zip(tops, belows, shifts)]
+    texts, found = run_node(script, [x, ratios])
+    assert texts == [f"{each:.{digits}g}" for each in x for digits in (6, 12)]
+    assert found == bits([ratio(*given) for given in zip(tops, belows, shifts)])
 
 
 @pytest.mark.parametrize(

@@ -321,11 +321,12 @@ function fraction(count, pseudo, total, all) {
 }
 
 // A number as Python's format "g" has it.
-function general(x, digits) {
+export function general(x, digits) {
   if (x === 0 || !Number.isFinite(x)) return x === 0 ? (Object.is(x, -0) ? "-0" : "0") : Number.isNaN(x) ? "nan" : x < 0 ? "-inf" : "inf";
-  const [mantissa, exponent] = x.toExponential(digits - 1).split("e"), e = Number(exponent);
-  const short = (text) => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
-  return e < -4 || e >= digits ? `${short(mantissa)}e${e < 0 ? "-" : "+"}${String(Math.abs(e)).padStart(2, "0")}` : short(x.toFixed(digits - 1 - e));
+  const long = x.toExponential(60), cut = digits + 1 + (x < 0), even = /^50*e/.test(long.slice(cut)) && /[02468]/.test(long[cut - 1]); // halfway
+  const rounded = even ? long.slice(0, cut) + long.slice(long.indexOf("e")) : x.toExponential(digits - 1);
+  const [mantissa, exponent] = rounded.split("e"), e = Number(exponent), short = (text) => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
+  return e < -4 || e >= digits ? `${short(mantissa)}e${e < 0 ? "-" : "+"}${String(Math.abs(e)).padStart(2, "0")}` : short(Number(rounded).toFixed(digits - 1 - e));
 }
 
 // A value as Python calls it, and as its errors write it.
