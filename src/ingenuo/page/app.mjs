@@ -174,10 +174,10 @@ function App({ data, model, alone, keep }) {
         else after.delete(name);
         return after;
       }),
-      go(id) {
+      go(id, behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth") {
         const section = document.getElementById(id);
         if (!section) return;
-        section.scrollIntoView({ behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth", block: "start" });
+        section.scrollIntoView({ behavior, block: "start" });
         section.focus({ preventScroll: true });
       },
     };
@@ -209,7 +209,7 @@ function App({ data, model, alone, keep }) {
     return () => removeEventListener("keydown", keys);
   }, []);
   useEffect(() => preview(null), [row]);
-  useEffect(() => void (alone && alone.turn && fixed.go("forget")), []);
+  useEffect(() => void (alone && alone.turn && fixed.go("forget", "instant")), []);
 
   const [here, absent] = useMemo(() => {
     const views = model.document.kind === "Network" ? [network, ...VIEWS.filter((view) => view !== network)] : VIEWS;
