@@ -94,7 +94,7 @@ def folder(rows: int) -> str:
 @cache
 def warm(rows: int) -> str:
     """A small folder of four files, so that every worker gets something to do."""
-    place = Path(_home().name) / "warm"
+    place = Path(_home().name) / f"warm-{rows}"
     write(place, rows, max(rows // 4, 1))
     return str(place)
 
