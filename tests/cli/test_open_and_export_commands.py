@@ -157,6 +157,7 @@ def test_onnx_and_mlflow_are_written(folder: Path) -> None:
         (["-o", "page.pdf"], 2, "has none of the endings"),
         (["-o", "model.mjs", "--rows", "test.csv"], 2, "--rows is of html"),
         (["-o", "model.mjs", "--title", "x"], 2, "--title is of html"),
+        (["-o", "model.mjs", "--sums"], 2, "--sums is of html"),
         (["-o", "page.html", "--dialect", "duckdb"], 2, "--dialect is of sql"),
         (["-o", "model.onnx", "--as", "tables"], 2, "--as is of sql"),
         (["-o", "-", "--to", "mlflow"], 2, "mlflow is a folder"),
@@ -202,6 +203,23 @@ def test_what_is_rare_and_words_can_be_left_out(folder: Path) -> None:
     tuned = ing.NaiveBayes({"said": "text"}, tune=True).fit(rows.drop(columns="key"), "outcome")
     save(tuned, "tuned.ingenuo")
     assert "tuned or calibrated" in run("export", "tuned.ingenuo", "-o", "x.html", "--top-words", "4").stderr
+
+
+def test_the_sums_are_in_a_page_where_they_are_asked_for(folder: Path) -> None:
+    rows = people(240).drop(columns="key").assign(town=["very rare"] * 2 + ["Rome", "Oslo"] * 119)
+    save(ing.NaiveBayes({"said": "ignore"}).fit(rows, "outcome"), "people.ingenuo")
+    for name, more in {"without": [], "all": ["--sums"], "frequent": ["--sums", "--minimum", "5"]}.items():
+        said = done("export", "people.ingenuo", "-o", f"{name}.html", *more).stderr
+        found = json.dumps(data_of((folder / f"{name}.html").read_text())["sheet"])
+        assert ("rare values and words become readable by whoever has it" in said) == ("--sums" in more)
+        assert ('"sums"' in found) == ("--sums" in more)
+        assert ("very rare" in found) == (name != "frequent")
+    save(ing.NaiveBayes({"said": "text"}).fit(rows, "outcome"), "texts.ingenuo")
+    result = run("export", "texts.ingenuo", "-o", "texts.html", "--sums")
+    assert result.exit_code == 1
+    assert "column 'said' is 'words', and a page cannot take rows away" in result.stderr
+    assert "forget with ingenuo open instead" in result.stderr
+    assert not (folder / "texts.html").exists()
 
 
 def test_a_file_that_is_too_large_is_refused_with_the_remedy(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

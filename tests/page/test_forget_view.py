@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import ingenuo as ing
@@ -105,6 +106,7 @@ def test_a_row_is_forgotten_undone_learned_and_saved(home: Homes, tennis: Any, t
     found.wait_for_selector("html[data-ready]")
     assert found.evaluate("location.hash") == f"#{QUESTION}"  # the question is as it was
     assert session.model.tally_ == ing.NaiveBayes().fit(play_tennis().slice(1), "Play").tally_
+    found.wait_for_selector(".badge.good")
     assert "equal to Python, 32 of 32" in found.inner_text(".badge")
     near(found)
     assert "changed once" in found.inner_text("#forget")
@@ -206,3 +208,75 @@ def test_it_fits_a_phone(home: Homes, tennis: Any, scheme: str) -> None:
     found.click("text=What would forgetting it change?")
     found.wait_for_selector("#forget .sides")
     assert found.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def forgetting(found: Any) -> None:
+    """Wait for the view of a page that is alone."""
+    near(found.page)
+    found.until("document.querySelector('#forget .forget-state')")
+
+
+def test_a_page_with_the_sums_forgets_without_a_server(visit: Any, tennis: Any) -> None:
+    found = visit(page(tennis, play_tennis(), sums=True), hash=QUESTION)
+    forgetting(found)
+    assert "use ingenuo open MODEL -o FILE" in found.text("#forget")
+    found.page.fill("#forget input[type=number]", "1")
+    found.page.click("text=What would forgetting it change?")
+    found.until("document.querySelector('#forget .sides')")
+    without = ing.NaiveBayes().fit(play_tennis().slice(1), "Play")
+    shares = [model.predict_proba([SUNNY])[0] for model in (tennis, without)]
+    answers = {row[0]: [row[2], row[4]] for row in table(found.page, "before, after")[:2]}
+    assert answers["No"] == [f"{share[0]:.1%}" for share in shares]
+    fractions = {(row[0], row[2]): row[3:] for row in table(found.page, "fractions before and after")}
+    assert fractions["Outlook", "No"] == ["(3 + 1)/(5 + 3) = 0.5", "(2 + 1)/(4 + 3) = 0.4285714"]
+    assert fractions["prior", "Yes"] == ["9/14 = 0.6428571", "9/13 = 0.6923077"]
+    assert ("Outlook", "Yes") not in fractions
+    assert "14 before, 13 after" in found.text("#forget")
+    assert "equal to Python, 32 of 32" in found.text(".badge")  # it was on trial
+    found.page.click("#forget button.primary")
+    found.until("document.querySelector('.badge').innerText.includes('1 row forgotten')")
+    found.until("document.activeElement.id === 'forget'")
+    found.until("Math.abs(document.getElementById('forget').getBoundingClientRect().top) < 300")
+    assert "changed once" in found.text("#forget")
+    assert "It knows 13 rows." in found.text("#forget")
+    assert "13 rows" in found.text(".facts")
+    assert found.page.locator(".alarm").count() == 0
+    assert found.page.evaluate("location.hash") == f"#{QUESTION}"
+    first = f"{without.predict_proba([SUNNY])[0].max():.1%}"
+    assert first in found.text(".console")  # the whole page answers without the row
+    found.page.click("#forget button:has-text('Undo the last')")
+    found.until("document.querySelector('.badge').innerText.includes('equal to Python, 32 of 32')")
+    forgetting(found)
+    assert "as it was opened" in found.text("#forget")
+    assert "It knows" not in found.text("#forget") or "It knows 14 rows." in found.text("#forget")
+    assert f"{tennis.predict_proba([SUNNY])[0].max():.1%}" in found.text(".console")
+
+
+def test_a_page_with_the_sums_refuses_what_was_never_learned(visit: Any, tennis: Any) -> None:
+    found = visit(page(tennis, sums=True), hash="Outlook=Overcast&Temperature=Hot&Humidity=High&Wind=Strong")
+    forgetting(found)
+    found.page.select_option("#forget select", label="No")
+    found.page.click("text=What would forgetting it change?")
+    found.until("document.querySelector('#forget .warning')")
+    said = "cannot take away 1 from 'category:Outlook' at class 'No', value 'Overcast', where only 0 was added"
+    assert said in found.text("#forget .warning")
+    found.page.select_option("#forget select", label="Yes")
+    found.page.click("text=What would forgetting it change?")
+    found.until("document.querySelector('#forget .sides')")
+
+
+def test_the_last_row_of_a_class_takes_the_class_with_it(visit: Any) -> None:
+    rows = [{"a": "x", "n": 1.5}, {"a": "y", "n": 2.5}, {"a": "y", "n": 4.0}, {"a": "x", "n": 8.0}]
+    labels = ["u", "v", "v", "w"]
+    frame = pd.DataFrame(rows).assign(kind=labels)
+    model = ing.NaiveBayes().fit(frame, "kind")
+    found = visit(page(model, frame, sums=True, language="it"), width=360)
+    forgetting(found)
+    found.page.fill("#forget input[type=number]", "1")
+    found.page.click("#forget .forget-choice > button")
+    found.until("document.querySelector('#forget .sides')")
+    found.page.click("#forget button.primary")
+    found.until("document.querySelector('.badge').innerText.includes('1 riga')")
+    forgetting(found)
+    assert found.texts("#forget select option") == ["v", "w"]
+    assert found.page.evaluate("document.documentElement.scrollWidth") <= 360

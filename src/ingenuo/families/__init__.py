@@ -117,6 +117,10 @@ class Attribute:
         lo = 0 if len(every) == len(self.columns) else int(np.flatnonzero(every == self.columns[0])[0])
         return AttributeParameters(self, own, lo, lo + len(self.columns))
 
+    def sheet_sums(self, tally: Tally, schema: Schema, classes: Labels) -> Iterator[dict[str, Any]]:
+        """What its parameters are estimated from, for a page that takes rows away."""
+        return FAMILY[self.home].sheet_sums(tally, self.prior, schema, self.columns, classes)
+
     def left_out(self, rows: LearnedRows) -> Floats:
         """log p(attribute | class) of each row by the tally without it, times the weight."""
         found = self.of_family.left_out(rows, self.prior, self.block(rows.chunk.blocks))

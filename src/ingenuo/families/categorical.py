@@ -23,7 +23,7 @@ from ingenuo.rows.part import Chunk, Codes, Places
 from ingenuo.rows.schema import Schema, category_table, column_name
 from ingenuo.show.arithmetic import Factor, Floats, Term, fraction, logs
 from ingenuo.tally.exact import Exact
-from ingenuo.tally.labels import Labels, encode, find, labels_of, recode, recognise, unite
+from ingenuo.tally.labels import Labels, encode, find, labels_of, recode, recognise, shown, unite
 from ingenuo.tally.prior import Prior
 from ingenuo.tally.tally import Table, Tally
 
@@ -156,6 +156,19 @@ class Categorical(Family):
                 for name, found, counts in zip(block.names.tolist(), labels, counted)
             }
         )
+
+    def sheet_sums(
+        self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels
+    ) -> Iterator[dict[str, Any]]:
+        """How often each value was seen, which values stay though no row has them, and what is imagined of each."""
+        found = self.estimate(tally, prior, schema, columns, classes)
+        for column, labels in zip(columns.tolist(), (each.labels for each in found.tables)):
+            table = category_table(column)
+            yield {
+                "op": "category", "column": column, "table": table, "values": labels.tolist(), "shown": shown(labels),
+                "counts": tally.over(table, classes, labels).decimals(),
+                "declared": find(schema.known(column), labels) >= 0, "pseudo": prior.sheet_pseudo(labels, column),
+            }  # fmt: skip
 
     def estimate(
         self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels

@@ -24,7 +24,7 @@ from ingenuo.rows.part import Chunk, Counts, Places
 from ingenuo.rows.schema import Schema, column_name
 from ingenuo.show.arithmetic import Factor, Floats, Term, exponential, fraction, logs
 from ingenuo.tally.exact import Exact, Real
-from ingenuo.tally.labels import Labels
+from ingenuo.tally.labels import Labels, find, labels_of, shown
 from ingenuo.tally.prior import Prior
 from ingenuo.tally.tally import Sums, Table, Tally
 
@@ -187,6 +187,18 @@ class Multinomial(CountFamily):
     """One distribution over the count columns for each class; or the weights of those outside it."""
 
     others: bool = False
+
+    def sheet_sums(
+        self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels
+    ) -> Iterator[dict[str, Any]]:
+        """The sums of all columns, and what is imagined of each."""
+        if self.others:
+            yield from super().sheet_sums(tally, prior, schema, columns, classes)
+        counts, order = tally.over(SUM, classes, columns), np.argsort(find(labels_of(columns), columns))
+        yield {
+            "op": "count", "columns": columns.tolist(), "order": order, "shown": shown(columns),
+            "counts": counts.decimals(), "pseudo": prior.pseudo_counts(columns),
+        }  # fmt: skip
 
     def estimate(self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels) -> BagParameters:
         """Log frequencies after smoothing."""

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import ForgetError, InputError, RefusedError
+from ingenuo.errors import ForgetError, InputError, KindError, RefusedError
 from ingenuo.kernels.moments import weights_by_cell
 from ingenuo.rows.part import Block, Chunk, Numbers, Places
 from ingenuo.rows.schema import Schema, column_name
@@ -201,6 +201,16 @@ class Family(ABC):
     @abstractmethod
     def tally(self, chunk: Chunk, block: Any) -> Tally:
         """The sums over a chunk's rows."""
+
+    def sheet_sums(
+        self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels
+    ) -> Iterator[dict[str, Any]]:
+        """What a page needs to take a row away, and to estimate these columns again; raises where it cannot."""
+        name = columns.tolist()[0]
+        raise KindError(
+            f"column {column_name(name)!r} is {schema.family(name)!r}, and a page cannot take rows away from the sums "
+            "of that; forget with ingenuo open instead"
+        )
 
     @abstractmethod
     def estimate(self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels) -> Parameters:

@@ -35,7 +35,7 @@ from ingenuo.rows.part import Chunk, Numbers, Places
 from ingenuo.rows.schema import Schema, column_name
 from ingenuo.show.arithmetic import Factor, Floats, Term
 from ingenuo.tally.exact import Exact, ratio
-from ingenuo.tally.labels import Labels, unite
+from ingenuo.tally.labels import Labels, find, labels_of, unite
 from ingenuo.tally.prior import Prior
 from ingenuo.tally.tally import Sums, Table, Tally
 
@@ -248,6 +248,19 @@ class Gaussian(Family):
         else:
             counts, sums, squares = moments.weighted_moments(block, chunk.coded, chunk.weights, K, whole)
         return tables_of(chunk.classes, block.names, (counts, sums, squares), names)
+
+    def sheet_sums(
+        self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels
+    ) -> Iterator[dict[str, Any]]:
+        """Values seen, their sums and the sums of their squares, and what a variance is held up by."""
+        every = labels_of(schema.names)
+        for j, column in enumerate(columns.tolist()):
+            sums = [tally.over(name, classes, columns[j : j + 1]).decimals() for name in SUMS]
+            yield {
+                "op": "number", "column": column, "place": int(find(every, columns[j : j + 1])[0]),
+                "shown": repr(column), "called": repr(column_name(column)), "sums": sums, "whole": None,
+                "floor": prior.floor, "rows": prior.rows, "unbiased": self.unbiased,
+            }  # fmt: skip
 
     def estimate(
         self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels

@@ -36,6 +36,7 @@ from ingenuo.families.gaussian import (
     tables_of,
 )
 from ingenuo.kernels import densities, moments, threads
+from ingenuo.kernels.portable import total
 from ingenuo.language import say
 from ingenuo.rows.part import Chunk, Numbers, Places
 from ingenuo.rows.schema import Schema, column_name
@@ -338,18 +339,32 @@ class GaussianOrStates(Family):
         """The Gaussian's sums, and how often each whole number was seen."""
         K, d = len(chunk.classes), len(block.names)
         whole = np.zeros(d, np.bool_)
-        total = Gaussian().tally(chunk, block, whole)
+        sums = Gaussian().tally(chunk, block, whole)
         columns = np.flatnonzero(whole)
         counted = moments.whole_numbers(block, chunk.coded, chunk.weights, K, columns)
         tables = {
             whole_name(block.names.tolist()[j]): Table.of({"class": chunk.classes, "value": values}, counts)
             for j, (values, counts) in zip(columns.tolist(), counted)
         }
-        return total + Tally({name: table for name, table in tables.items() if table.sums.shape[1]})
+        return sums + Tally({name: table for name, table in tables.items() if table.sums.shape[1]})
 
     def tables(self, columns: Labels) -> set[str]:
         """The tables of whole numbers."""
         return set(map(whole_name, columns.tolist()))
+
+    def sheet_sums(
+        self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels
+    ) -> Iterator[dict[str, Any]]:
+        """The Gaussian's, how often each whole number was seen, and what is imagined of one of so many states."""
+        for found in Gaussian().sheet_sums(tally, prior, schema, columns, classes):
+            column = found["column"]
+            table = whole_name(column)
+            values = tally.labels(table, 1)
+            whole = {
+                "table": table, "values": values, "counts": tally.over(table, classes, values).decimals(),
+                "imagined": [imaginary(prior, column, n + 1) for n in range(MOST + 1)],
+            }  # fmt: skip
+            yield {**found, "whole": whole}
 
     def estimate(
         self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels
@@ -403,13 +418,13 @@ class _Column:
     def score(self, chosen: NDArray[np.bool_], pseudo: float) -> float:
         """The log likelihood of all values, each left out, with the chosen ones as states."""
         held = self.counts[:, chosen]
-        others = self.n - held.sum(axis=1)
+        others = self.n - total(held)
         shown = np.column_stack([held, others]) if others.any() else held
         found = 0.0
         if chosen.any():
             below = np.maximum(self.n - 1, 0)[:, np.newaxis] + pseudo * shown.shape[1]
             p = np.divide(np.maximum(shown - 1, 0) + pseudo, below, out=np.zeros(shown.shape), where=below > 0)
-            found = float((shown * np.maximum(logs(p), _LEAST)).sum())
+            found = _added(shown * np.maximum(logs(p), _LEAST))
         if not others.any():
             return found
         # Weights and values may be of any size; what has no score is not chosen.
@@ -420,13 +435,13 @@ class _Column:
     def _score_others(self, chosen: NDArray[np.bool_], n: Floats) -> float:
         """The same of the others, under Gaussians: whole numbers by their chance, the rest by their density."""
         held, values = self.counts[:, chosen], self.values[chosen]
-        s, q = self.s - held @ values, self.q - held @ (values * values)
-        N, S, Q = n.sum(), s.sum(), q.sum()
-        overall = max(Q / N - (S / N) ** 2, 0.0)
+        s, q = self.s - total(held * values), self.q - total(held * (values * values))
+        N, S, Q = (float(total(each)) for each in (n, s, q))
+        overall = float(np.maximum(Q / N - (S / N) * (S / N), 0.0))
         least = max(self.prior.floor * overall, np.finfo(float).tiny)
 
         def variance(n: Floats, s: Floats, q: Floats) -> Floats:
-            own = np.maximum(q / n - (s / n) ** 2, 0.0)
+            own = np.maximum(q / n - (s / n) * (s / n), 0.0)
             own = np.where(n <= 1, overall, (n * own + self.prior.rows * overall) / (n + self.prior.rows))
             return np.asarray(np.maximum(own, least))
 
@@ -436,18 +451,21 @@ class _Column:
         first = np.where(some, s[:, np.newaxis], S) - x
         left = variance(rest, first, np.where(some, q[:, np.newaxis], Q) - x * x)
         away = x - first / rest
-        log_chance = np.minimum(
-            logs(self.widths[~chosen]) - 0.5 * np.log(2 * np.pi * left) - 0.5 * away * away / left, 0
-        )
-        found = float((kept * np.maximum(log_chance, _LEAST)).sum())
-        m, one, two = n - kept.sum(axis=1), s - kept @ x, q - kept @ (x * x)  # of the numbers that are not whole
+        log_chance = np.minimum(logs(self.widths[~chosen]) - 0.5 * logs(2 * np.pi * left) - 0.5 * away * away / left, 0)
+        found = _added(kept * np.maximum(log_chance, _LEAST))
+        m, one, two = n - total(kept), s - total(kept * x), q - total(kept * (x * x))  # of numbers that are not whole
         there = m > 0.5
         if there.any():
             m, one, two, n, s, q = (each[there] for each in (m, one, two, n, s, q))
             mean, spread = s / n, variance(n, s, q)
             apart = np.maximum(two - 2 * mean * one + m * mean * mean, 0)
-            found += float((-0.5 * m * np.log(2 * np.pi * spread) - 0.5 * apart / spread - 2 * m / n).sum())
+            found += _added(-0.5 * m * logs(2 * np.pi * spread) - 0.5 * apart / spread - 2 * m / n)
         return found
+
+
+def _added(terms: Floats) -> float:
+    """The sum of all cells, row by row, in an order that any language can repeat."""
+    return float(total(terms.ravel()))
 
 
 def _choose(
@@ -461,13 +479,13 @@ def _choose(
     assert isinstance(cells, Exact)
     counts = cells.floats()
     seen = tally.over(COUNT, classes, column).floats()[:, 0]
-    total, J = float(seen.sum()), len(values)
-    order = np.argsort(-counts.sum(axis=0), kind="stable")
-    is_whole = bool(np.array_equal(counts.sum(axis=1), seen))
-    held = np.sort(counts.sum(axis=0))[::-1][: max(min(BESIDE, J - 2 * is_whole), 0)]
-    beside = range(1, 1 + int((held >= max(SHARE * total, LEAST)).sum()))
+    n_values, each, J = float(total(seen)), total(counts, 0), len(values)
+    order = np.argsort(-each, kind="stable")
+    is_whole = bool(np.array_equal(total(counts), seen))
+    held = np.sort(each)[::-1][: max(min(BESIDE, J - 2 * is_whole), 0)]
+    beside = range(1, 1 + int((held >= max(SHARE * n_values, LEAST)).sum()))
     sizes = [*beside, *([J] if is_whole and 1 < J <= MOST else [])]
-    sizes = [size for size in sizes if ROWS * size <= total]
+    sizes = [size for size in sizes if ROWS * size <= n_values]
     if not sizes:
         return None, {}
     whole = tally_of_one(tally, classes, column)
@@ -488,8 +506,8 @@ def _choose(
     if label != "states":
         rest = whole
         for place in places.tolist():
-            v, each = int(values[place]), cells.pick(1, np.array([place]))
-            rest = [a - each.scale(v**power) if v or not power else a for power, a in enumerate(rest)]
+            v, own_cells = int(values[place]), cells.pick(1, np.array([place]))
+            rest = [a - own_cells.scale(v**power) if v or not power else a for power, a in enumerate(rest)]
         others = Gaussian().estimate(tables := tables_of(classes, column, rest), prior, schema, column, classes)
         shown = np.column_stack([shown, rest[0].floats()[:, 0]])
     return States(own, shown, imaginary(prior, name, shown.shape[1]), others, tables), scores

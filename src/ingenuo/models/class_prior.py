@@ -63,6 +63,14 @@ def share_classes(given: Any, rows: Floats, classes: Labels) -> tuple[Floats, tu
     return found, tuple(term(say("given"), share) for share in found)
 
 
+def sheet_class_prior(given: Any, classes: Labels) -> dict[str, Any]:
+    """How the classes come by their probabilities, for a page that takes rows away."""
+    given = class_prior_of(given)
+    if isinstance(given, Prior):
+        return {"op": "imagined", **given.sheet_pseudo(classes)}
+    return {"op": "equal"} if given == UNIFORM else {"op": "given", "shares": read_shares(given, classes)}
+
+
 def read_shares(given: Mapping[Any, float], classes: Labels) -> Floats:
     """The probability that is given to each class; of classes beside these, which may come, there may be some too."""
     places, found = recognise(classes, objects(list(given))), np.full(len(classes), np.nan)

@@ -34,10 +34,10 @@ from ingenuo.kernels import densities, portable
 from ingenuo.language import say
 from ingenuo.models import calibration
 from ingenuo.models.calibrated import AUTOMATIC, CalibratesItself
-from ingenuo.models.class_prior import class_prior_of, share_classes
+from ingenuo.models.class_prior import class_prior_of, share_classes, sheet_class_prior
 from ingenuo.models.classifier import Classifier, Parameters, keep_weighted, name_row, tally_chunk
 from ingenuo.models.left_out import refuse_alone
-from ingenuo.models.model import CLASS, State, Tensors, check_is_fitted
+from ingenuo.models.model import CLASS, NO_LABELS, State, Tensors, check_is_fitted
 from ingenuo.models.tuning import Tuning, tune, unpack
 from ingenuo.rows import checks
 from ingenuo.rows.part import Block, Chunk
@@ -48,7 +48,7 @@ from ingenuo.show import plots
 from ingenuo.show.arithmetic import Explanation, Factor, Term, exponential, logs
 from ingenuo.tally.fingerprints import UnlearnedRows, hasher
 from ingenuo.tally.histogram import bins_name
-from ingenuo.tally.labels import Labels, find, is_missing, labels_of, objects, recognise
+from ingenuo.tally.labels import Labels, find, is_missing, labels_of, objects, recognise, shown
 from ingenuo.tally.prior import Laplace, MaximumLikelihood, Prior, prior_of
 from ingenuo.tally.tally import Tally
 from ingenuo.text.words import Words
@@ -451,6 +451,23 @@ class NaiveBayes(CalibratesItself, Classifier):
     def sheet_scorer(self) -> dict[str, Any]:
         """How rows are answered, as a sheet has it."""
         return {**super().sheet_scorer(), "calibrate": self.calibration and self._calibrator().sheet()}
+
+    def sheet_sums(self) -> dict[str, Any]:
+        """The sums that the answers are estimated from, as a page needs them to take rows away."""
+        for name, kept in (("fingerprints", self.fingerprints), ("class_weight", self.class_weight is not None)):
+            if kept:
+                raise KindError(
+                    f"the model has {name}, and a page cannot take rows away from such a one; forget with ingenuo open "
+                    "instead"
+                )
+        classes = labels_of(self.classes_)
+        declared = find(self.__dict__.get("_declared_classes", NO_LABELS), classes) >= 0
+        columns = (each.sheet_sums(self.tally_, self.schema_, classes) for each in self._attributes(self.schema_))
+        return {
+            "classes": shown(classes), "declared": declared, "rows": self.tally_.over(CLASS, classes).decimals(),
+            "prior": sheet_class_prior(self.class_prior, classes), "shifts": self._shifts(classes),
+            "columns": [each for attribute in columns for each in attribute],
+        }  # fmt: skip
 
     def _explain_row(self, row: Any) -> Explanation:
         shown = super()._explain_row(row)

@@ -57,6 +57,7 @@ def page(
     language: str = "en",
     max_rows: int = ROWS,
     seed: int = 0,
+    sums: bool = False,
 ) -> str:
     """A page on which a model can be asked.
 
@@ -82,6 +83,9 @@ def page(
         What the page speaks; names, values and `sections` stay as they are.
     max_rows, seed : int
         Of more rows so many are drawn at random.
+    sums : bool
+        Whether the page has the sums of the model, so that rows can be forgotten on it; whoever has the page can read
+        the values and words of single rows in them (`drop_rare` leaves out what few rows have).
 
     Examples
     --------
@@ -91,7 +95,7 @@ def page(
     >>> page(model, title="Tennis")[:15]
     '<!doctype html>'
     """
-    found, words = sheet(model), catalogue(language, "page")
+    found, words = sheet(model, sums=sums), catalogue(language, "page")
     ready = rows is None or isinstance(rows, Mapping)
     embedded = rows if ready else page_rows(model, rows, max_rows=max_rows, seed=seed)
     heading = title or _heading(found, about or {})

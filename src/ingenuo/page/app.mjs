@@ -14,9 +14,11 @@
 //   app.passages         [{column, pieces: [[text, log odds of the pair or null]]}] of the texts of the row
 //   app.rows app.about app.evaluation app.check ({passed, of, failed}, once it was made)
 //   app.server           null, or {url, …, post(path, body) -> Promise}: body is an object or bytes
+//   app.home             the same; of a page with the sums of the model what answers in its place, {state, post, changed()}; or null
 //   app.colour(k) app.label(k) app.say(text, values) app.go(id) app.announce(text)
 import { html, render, useCallback, useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from "./vendor/preact.mjs";
 import { open } from "./sheet.mjs";
+import { compare, forgetful, open_sums } from "./estimates.mjs";
 import { ask, begin, decode, encode, normal, redo, spell, undo } from "./state.mjs";
 import { learn, say } from "./language.mjs";
 import { Patterns, colour, percent, shortened, whole } from "./charts.mjs";
@@ -102,27 +104,54 @@ function useAddress(row, columns, given, dispatch) {
 function useCheck(model) {
   const [found, set] = useState(null);
   useEffect(() => {
-    const timer = setTimeout(() => set(model.check()), 60);
+    const timer = model && setTimeout(() => set(model.check()), 60);
     return () => clearTimeout(timer);
   }, [model]);
   return found;
 }
 
-function Badge({ check }) {
+// A page with the sums of its model forgets as the server at home does. What is left is another model, of which all is shown.
+function Page({ data, model }) {
+  const [done, set] = useState([]), first = useRef(null), turn = useRef(0), asked = useRef(data.question), last = done.at(-1);
+  const { sums } = data.sheet, about = data.about || {};
+  const apply = (next) => {
+    turn.current += 1;
+    set(next);
+  };
+  const alone = sums ? {
+    turn: turn.current,
+    state: { changes: done.length, learned: last ? last.now.learned : about.rows ?? null, save_to: null },
+    changed: () => undefined,
+    async post(path, { rows, classes, question, apply: for_good }) {
+      if (path === "/v1/undo") return apply(done.slice(0, -1));
+      first.current ??= forgetful(model.document, open_sums(model.document.sums), open);
+      const before = last ? last.now : first.current, now = before.forget(rows[0], before.model.classes.indexOf(classes[0]));
+      const embedded = last ? last.rows : data.rows, place = (k) => (k === null ? null : now.kept.indexOf(k));
+      if (for_good) apply([...done, { now, rows: embedded && { ...embedded, labels: embedded.labels.map(place) } }]);
+      return compare(before, now, rows[0], question);
+    },
+  } : null;
+  const shown = last ? { ...data, rows: last.rows, about: { ...about, rows: last.now.learned } } : data;
+  return html`<${App} key=${turn.current} data=${{ ...shown, question: asked.current }} model=${last ? last.now.model : model} alone=${alone} keep=${asked} />`;
+}
+
+function Badge({ check, forgotten }) {
+  if (forgotten) return html`<p class="badge"><span class="badge-text">${forgotten === 1 ? say("1 row forgotten on this page") : say("{n} rows forgotten on this page", { n: whole(forgotten) })}</span></p>`;
   if (!check) return html`<p class="badge"><span class="badge-text">${say("checking …")}</span></p>`;
   const good = check.of > 0 && check.passed === check.of;
   return html`<p class=${`badge ${good ? "good" : "bad"}`} title=${good ? say("Each posterior that Python computed for these rows is computed here again, and has the same bits.") : undefined}>
     <${Icon} name=${good ? "check" : "alert"} /><span class="badge-text">${good ? say("equal to Python, {passed} of {of} check rows", check) : say("not equal to Python: {passed} of {of} check rows", check)}</span></p>`;
 }
 
-function App({ data, model }) {
+function App({ data, model, alone, keep }) {
   const { columns, classes } = model;
   const asked = useMemo(() => [...columns, ...question_columns(model.document)], []);
   const [state, dispatch] = useReducer(reduce, null, () => begin((location.hash && decode(location.hash, asked)) || data.question || {}));
   const [chosen, choose] = useState(null), [locked, set_locked] = useState(() => new Set()), [ghost, preview] = useState(null), [spoken, announce] = useState("");
-  const check = useCheck(model), server = useMemo(() => served(data.server), []);
+  const forgotten = alone ? alone.state.changes : 0, check = useCheck(forgotten ? null : model), server = useMemo(() => served(data.server), []);
   useAddress(state.row, asked, data.question, dispatch);
 
+  keep.current = state.row;
   const row = state.row, answered = useRef(null), texts = columns.some((column) => column.kind === "text");
   const mistake = useMemo(() => model.mistake(row), [row]);
   const found = useMemo(() => (answered.current && mistake ? answered.current : (answered.current = model.explain(mistake ? {} : row))), [row]);
@@ -132,7 +161,7 @@ function App({ data, model }) {
   const fixed = useMemo(() => {
     const now = () => performance.now();
     return {
-      model, data, server, preview, announce, say, colour,
+      model, data, server, home: server ? { ...server, changed: () => location.reload() } : alone, preview, announce, say, colour,
       sheet: model.document, rows: data.rows || null, about: data.about || {}, evaluation: data.evaluation || null,
       label: (k) => spell(classes[k]),
       undo: () => dispatch(["undo"]), redo: () => dispatch(["redo"]),
@@ -145,10 +174,10 @@ function App({ data, model }) {
         else after.delete(name);
         return after;
       }),
-      go(id) {
+      go(id, behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth") {
         const section = document.getElementById(id);
         if (!section) return;
-        section.scrollIntoView({ behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth", block: "start" });
+        section.scrollIntoView({ behavior, block: "start" });
         section.focus({ preventScroll: true });
       },
     };
@@ -180,6 +209,7 @@ function App({ data, model }) {
     return () => removeEventListener("keydown", keys);
   }, []);
   useEffect(() => preview(null), [row]);
+  useEffect(() => void (alone && alone.turn && fixed.go("forget", "instant")), []);
 
   const [here, absent] = useMemo(() => {
     const views = model.document.kind === "Network" ? [network, ...VIEWS.filter((view) => view !== network)] : VIEWS;
@@ -188,13 +218,13 @@ function App({ data, model }) {
   }, []);
   return html`<a class="skip" href="#views" onClick=${(event) => { event.preventDefault(); document.getElementById("views").focus(); }}>${say("Skip to what the answer is made of")}</a>
     <${Patterns} classes=${classes.length} />
-    <header class="top"><h1 dir="auto" title=${data.title.length > 60 ? data.title : undefined}>${data.title}</h1><p class="facts">${facts(data, model)}</p><${Badge} check=${check} /></header>
+    <header class="top"><h1 dir="auto" title=${data.title.length > 60 ? data.title : undefined}>${data.title}</h1><p class="facts">${facts(data, model)}</p><${Badge} check=${check} forgotten=${forgotten} /></header>
     ${check && check.passed < check.of ? html`<p class="warning alarm" role="alert">${say("This page does not answer as the model in Python does: of {of} rows that Python answered, {wrong} are answered otherwise here. The page was changed, or this browser computes otherwise. Do not rely on its answers.", { of: check.of, wrong: check.of - check.passed })}</p>` : null}
     <main id="main" class=${`layout${texts ? " texts" : ""}`}>
       <div class="console"><${Verdict} app=${app} ghost=${ghost} /><${Ask} app=${app} /></div>
       <div class="views" id="views" tabindex="-1">
         <${Contents} views=${here} app=${app} />
-        ${here.map((view, i) => html`<${Section} key=${view.id} view=${view} app=${app} turn=${i} />`)}
+        ${here.map((view, i) => html`<${Section} key=${view.id} view=${view} app=${app} turn=${i} at_once=${Boolean(alone && alone.turn)} />`)}
         <${Given} />
         ${absent.length ? html`<details class="quiet absent"><summary>${say("Not on this page")}</summary><dl>${absent.map(({ view, why }) => html`<dt>${say(view.title)}</dt><dd>${why}</dd>`)}</dl></details>` : null}
       </div>
@@ -216,8 +246,8 @@ function Spoken({ answer: found, app, more }) {
 
 // The names of the sections; that of the one on the screen is marked.
 function Contents({ views, app }) {
-  const [current, set] = useState(views.length ? views[0].id : null), given = useMemo(() => [...document.querySelectorAll("#given > section")].map((each) => ({ id: each.id, title: each.querySelector("h2").textContent })), []);
-  const all = [...views.map(({ id, title }) => ({ id, title: say(title) })), ...given];
+  const [current, set] = useState(views.length ? views[0].id : null), fixed = useMemo(() => [...(given || document.getElementById("given") || { children: [] }).children].map((each) => ({ id: each.id, title: each.querySelector("h2").textContent })), []);
+  const all = [...views.map(({ id, title }) => ({ id, title: say(title) })), ...fixed];
   useEffect(() => {
     const seen = new Set(), watch = new IntersectionObserver((entries) => {
       for (const entry of entries) entry.isIntersecting ? seen.add(entry.target.id) : seen.delete(entry.target.id);
@@ -246,8 +276,8 @@ function Contents({ views, app }) {
 
 // A view. The arithmetic follows at once, what else is on the screen after the answer was drawn, and what is off it when
 // there is time.
-function Section({ view, app, turn }) {
-  const [near, set_near] = useState(false), [shown, show] = useState(null), element = useRef(null);
+function Section({ view, app, turn, at_once }) {
+  const [near, set_near] = useState(false), [shown, show] = useState(at_once ? app : null), element = useRef(null);
   useEffect(() => {
     const watch = new IntersectionObserver(([entry]) => set_near(entry.isIntersecting), { rootMargin: "200px" });
     watch.observe(element.current);
@@ -264,10 +294,12 @@ function Section({ view, app, turn }) {
 }
 
 // What does not change was written into the page by Python, and is moved here.
+let given = null;
+
 function Given() {
   const here = useRef(null);
   useEffect(() => {
-    const given = document.getElementById("given");
+    given ??= document.getElementById("given");
     if (given && given.children.length) here.current.append(given);
   }, []);
   return html`<div ref=${here}></div>`;
@@ -280,7 +312,7 @@ async function start() {
     learn(data.words);
     const model = open(data.sheet);
     root.textContent = "";
-    render(html`<${App} data=${data} model=${model} />`, root);
+    render(html`<${Page} data=${data} model=${model} />`, root);
     document.documentElement.dataset.ready = "true";
   } catch (error) {
     const text = document.createElement("p");

@@ -24,7 +24,7 @@ function bytes_of(text) {
 // Undoes sheet/packing.py: arrays are rows of doubles.
 export function unpack(value) {
   if (Array.isArray(value)) return value.map(unpack);
-  if (value === null || typeof value !== "object") return value;
+  if (value === null || typeof value !== "object" || ArrayBuffer.isView(value)) return value;
   if ("$number" in value) return NOT_FINITE[value.$number];
   if (!("$array" in value)) return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, unpack(each)]));
   const shape = value.$array, size = shape.reduce((a, b) => a * b, 1);

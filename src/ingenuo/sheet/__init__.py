@@ -43,6 +43,7 @@ class Sheet:
     reader: dict[str, Any]  # what texts are cut by; empty where there are none
     check: list[dict[str, Any]]
     network: dict[str, Any] | None = None  # what a page draws, where there is a network
+    sums: dict[str, Any] | None = None  # what rows are forgotten from, where that was asked for
 
     @cached_property
     def _document(self) -> dict[str, Any]:
@@ -51,6 +52,7 @@ class Sheet:
                 "format": FORMAT, "version": VERSION, "model": self.digest, "kind": self.kind, "target": self.target,
                 "classes": self.classes, "priors": self.priors, "columns": self.columns, "reader": self.reader,
                 "scorer": self.scorer, "check": self.check, "network": self.network,
+                **({} if self.sums is None else {"sums": self.sums}),
             }
         )  # fmt: skip
         return {**found, "seal": seal(found)}
@@ -70,8 +72,8 @@ class Sheet:
         return json.dumps(self._document, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
-def sheet(model: Any) -> Sheet:
-    """The sheet of a fitted classifier, or of a network.
+def sheet(model: Any, *, sums: bool = False) -> Sheet:
+    """The sheet of a fitted classifier, or of a network; with the sums, rows can be forgotten from it.
 
     >>> import ingenuo as ing
     >>> found = sheet(ing.NaiveBayes().fit([["a", 1], ["b", 2]], ["no", "yes"]))
@@ -83,6 +85,11 @@ def sheet(model: Any) -> Sheet:
         raise KindError(f"a {name} has no sheet, from which pages and exports are made; take a fitted classifier")
     if hasattr(model, "get_params"):  # a network has its tables, or says what it lacks
         check_is_fitted(model)
+    if sums and not hasattr(model, "sheet_sums"):
+        raise KindError(
+            f"a {type(model).__name__} has no sums that a page could take rows away from; only NaiveBayes has. Forget "
+            "with ingenuo open instead"
+        )
     schema, classes, priors = model.sheet_schema()
     names = [name for name in schema.names.tolist() if FAMILIES[schema.family(name)] != "ignore"]
     places = {name: place for place, name in enumerate(names)}
@@ -94,6 +101,7 @@ def sheet(model: Any) -> Sheet:
         "columns": [{key: value for key, value in each.items() if key != "words"} for each in columns],
         "scorer": scorer, "reader": _reader(scorer),
         "network": model.sheet_network() if hasattr(model, "sheet_network") else None,
+        "sums": place_columns(model.sheet_sums(), places) if sums else None,
     }  # fmt: skip
     return Sheet(**found, check=[_checked(model, columns, cells) for cells in _rows_to_check(columns)])
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError
+from ingenuo.errors import InputError, KindError
 
 LIMB = 40
 _HALF = 1 << (LIMB - 1)
@@ -145,6 +145,15 @@ class Exact:
             total = total + limb.astype(object) * (1 << (LIMB * position))
         return np.asarray(total, object).reshape(self.shape), LIMB * self.low
 
+    def decimals(self) -> dict[str, Any]:
+        """The integers for a reader of JSON, those beyond 2^53 as text, and their exponent of two.
+
+        >>> Exact.of([0.5, 3]).decimals() == {"exponent": -40, "cells": [1 << 39, 3 << 40]}
+        True
+        """
+        numbers, exponent = self.integers()
+        return {"exponent": exponent, "cells": [n if abs(n) <= 1 << 53 else str(n) for n in map(int, numbers.flat)]}
+
     def fractions(self) -> NDArray[Any]:
         """Each cell as a `Fraction`."""
         numbers, exponent = self.integers()
@@ -238,6 +247,13 @@ class Real:
     def used(self, axis: int) -> NDArray[np.bool_]:
         """Which slices along the axis have a cell that is not zero."""
         return np.asarray(self.values.any(axis=tuple(a for a in range(self.values.ndim) if a != axis)))
+
+    def decimals(self) -> dict[str, Any]:
+        """There are none: such sums are rounded."""
+        raise KindError(
+            "counts that are no whole numbers have rounded sums, from which a page cannot take a row away; forget with "
+            "ingenuo open instead"
+        )
 
     def floats(self) -> NDArray[np.float64]:
         """The cells."""

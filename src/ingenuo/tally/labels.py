@@ -96,6 +96,11 @@ def objects(values: list[Any]) -> Labels:
     return result
 
 
+def shown(labels: Labels) -> list[str]:
+    """How errors write each label."""
+    return list(map(repr, labels.tolist()))
+
+
 def same(a: Labels, b: Labels) -> bool:
     """Whether two label arrays hold the same labels."""
     if a is b or len(a) != len(b):

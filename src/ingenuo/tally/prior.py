@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, did_you_mean
-from ingenuo.tally.labels import Labels, labels_of, meet, objects, recognise
+from ingenuo.tally.labels import Labels, find, labels_of, meet, objects, recognise
 
 Floats = NDArray[np.float64]
 Given = float | Sequence[float] | Mapping[Any, Any] | None
@@ -60,6 +60,7 @@ class Settings:
 class Prior(Settings, ABC):
     """Imaginary observations of each value, imaginary rows of the variance of a number, and its least variance."""
 
+    shared: ClassVar[bool] = False  # whether labels without a number of their own share what is imagined
     by_name: ClassVar[bool] = False  # whether values and columns may be given by their names
 
     def __post_init__(self) -> None:
@@ -89,6 +90,26 @@ class Prior(Settings, ABC):
         """Labels that the prior itself brings to a column of these labels, seen or not."""
         given = _for_column(self.given, column, labels)
         return labels_of(meet(objects(list(given)), labels)) if isinstance(given, Mapping) else np.zeros(0, np.int64)
+
+    def sheet_pseudo(self, labels: Labels, column: object = None) -> dict[str, Any]:
+        """What is imagined of each label, for a page on which some of them may go.
+
+        "unnamed" is of labels that the prior does not name, which share it out if "shared". Where it names some, "each"
+        has what is of all, and "named" which these are; unless "always", that holds while one of these is there.
+        """
+        own = _for_column(self.given, column, labels)
+        if own is not None and not isinstance(own, Mapping):
+            where = "of the classes" if column is None else f"of column {column!r}"
+            raise KindError(
+                f"the prior {where} is a list, one number for each of the values that there are, of which a page may "
+                "forget some; give a mapping from value to number, or forget with ingenuo open"
+            )
+        found = {"unnamed": float(self.pseudo_counts(objects([("none",)]), column)[0]), "shared": self.shared}
+        if own is None:
+            return {**found, "each": None, "named": None, "always": False}
+        named = find(self.known(labels, column), labels) >= 0
+        each = self.pseudo_counts(labels, column)
+        return {**found, "each": each, "named": named, "always": _is_nested(self.given)}
 
     def columns(self) -> list[object]:
         """The columns that the prior names."""
@@ -171,7 +192,7 @@ class MEstimate(Prior):
     [1.5, 0.5]
     """
 
-    by_name = True
+    by_name = shared = True
     m: float = 1.0
     weights: Given = None
     variance_floor: float = field(default=1e-9, kw_only=True)

@@ -39,6 +39,7 @@ _ROWS = (
     option("-o --output FILE", "Where to write it; a folder for mlflow, - is standard output.", required=True),
     option("--to html|js|sql|onnx|mlflow", "What to write  [by the name of the output]", "form"),
     _ROWS,
+    option("--sums", "Of html: with the sums of the model, so that rows can be forgotten on the page."),
     option("--minimum N", "Leave out what fewer rows than N have: values, words, classes.", type=click.IntRange(min=1)),
     option("--top-words N", "Of texts: keep the N most frequent words alone.", type=click.IntRange(min=1)),
     option(f"--dialect {'|'.join(DIALECTS)}", "Of sql: the database  [duckdb]"),
@@ -57,6 +58,7 @@ def export(model: str, output: str, form: str | None, files: tuple[str, ...], **
     \b
     ingenuo export mail.ingenuo -o mail.html
     ingenuo export patients.ingenuo -o patients.html --rows test.csv
+    ingenuo export patients.ingenuo -o patients.html --sums --minimum 5
     ingenuo export income.ingenuo -o income.sql --dialect postgres
     ingenuo export income.ingenuo -o income.mjs
     ingenuo export income.ingenuo -o folder --to mlflow
@@ -88,6 +90,8 @@ def export(model: str, output: str, form: str | None, files: tuple[str, ...], **
     work.check_size(data, form, loaded, given["max_rows"] if files else 0)
     if rows is not None:
         options.say(f"in the page, for whoever has it to read: {rows['note']}")
+    if given["sums"]:
+        options.say("the sums are in the page: rare values and words become readable by whoever has it; see --minimum")
     options.write(data, output, binary=form == "onnx")
 
 
@@ -161,7 +165,7 @@ def _form_of(output: str, form: str | None) -> str:
 
 def _check_use(form: str, output: str, files: tuple[str, ...], given: options.Given) -> None:
     """Raise where an option is of another form."""
-    of = {"html": ("files", "title", "language"), "sql": ("dialect", "shape", "table", "key")}
+    of = {"html": ("files", "title", "language", "sums"), "sql": ("dialect", "shape", "table", "key")}
     called = {"files": "rows", "shape": "as"}
     for own, names in of.items():
         for name in names if own != form else ():

@@ -74,7 +74,12 @@ def _html(model: Any, about: Mapping[str, Any], rows: Any, given: Mapping[str, A
         key: about[key] for key in ("rows", "file") if key in about
     }  # no command and no path, which may be private
     return page(
-        model, rows, title=given["title"] or about.get("title"), about=shown, language=given["language"] or "en"
+        model,
+        rows,
+        title=given["title"] or about.get("title"),
+        about=shown,
+        language=given["language"] or "en",
+        sums=given["sums"],
     )
 
 

@@ -1,5 +1,5 @@
 // Forget: what a row has left behind in a model, shown by taking it away. The sums are exact, so the model is then as if it
-// had never seen the row; the server that holds them does it, on trial first.
+// had never seen the row; the server that holds them does it, or the page where it has them, on trial first.
 import { html, useEffect, useState } from "../vendor/preact.mjs";
 import { Bar, Table, figures, percent, shortened, signed, whole } from "../charts.mjs";
 import { Button, Choice, Notice, Radios } from "../controls.mjs";
@@ -32,27 +32,22 @@ export function Sides({ app, sides, names, last }) {
 
 export const SIDES = `.sides-bar{min-width:clamp(2.5rem,12vw,9rem);vertical-align:middle!important}.sides th[colspan]{max-width:9rem;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}.sides th,.sides td{overflow-wrap:normal!important}`;
 
-// After a change everything on the page is of another model: it is fetched again, with the question in its address.
-export function reload() {
-  location.reload();
-}
-
 // What was changed so far, and what can be done with that.
 export function Changed({ app, state, failed }) {
   const { say } = app, [saved, set] = useState(null);
-  const ask = (path, after) => () => app.server.post(path, {}).then(after, (error) => failed(error.message));
+  const ask = (path, after) => () => app.home.post(path, {}).then(after, (error) => failed(error.message));
   const save = ask("/v1/save", (found) => set(say("Saved to {file} ({n} bytes).", { file: found.saved, n: whole(found.bytes) })));
   return html`<p class="forget-state">
     <span>${state.changes === 0 ? say("The model is as it was opened.") : state.changes === 1 ? say("The model was changed once since it was opened.") : say("The model was changed {n} times since it was opened.", { n: state.changes })}</span>
-    ${state.changes ? html`<${Button} icon="undo" on=${ask("/v1/undo", reload)}>${say("Undo the last")}<//>` : null}
+    ${state.changes ? html`<${Button} icon="undo" on=${ask("/v1/undo", app.home.changed)}>${say("Undo the last")}<//>` : null}
     ${typeof state.learned === "number" ? html`<span>${say("It knows {n} rows.", { n: whole(state.learned) })}</span>` : null}
     ${state.save_to ? html`<${Button} on=${save}>${say("Save to {file}", { file: state.save_to })}<//>` : null}
-    <a href="/v1/model.ingenuo" download="model.ingenuo">${say("Download the model")}</a>
+    ${app.server ? html`<a href="/v1/model.ingenuo" download="model.ingenuo">${say("Download the model")}</a>` : html`<span>${say("This page cannot save the model: for that, use ingenuo open MODEL -o FILE.")}</span>`}
     <span role="status">${saved}</span></p>`;
 }
 
 function Forget({ app }) {
-  const { say } = app, rows = app.rows, state = app.server.state, K = app.model.classes.length;
+  const { say } = app, rows = app.rows, { state } = app.home, K = app.model.classes.length;
   const [what, choose_what] = useState("forget"), [number, choose_number] = useState(""), [label, choose_label] = useState(null);
   const [found, set_found] = useState(null), [error, set_error] = useState(null), [busy, set_busy] = useState(false);
   const picked = rows && number !== "" ? Math.min(Math.max(1, Math.trunc(Number(number)) || 1), rows.values.length) - 1 : null;
@@ -63,8 +58,8 @@ function Forget({ app }) {
   const ask = (apply) => {
     set_busy(true);
     const body = { rows: [row], classes: [app.model.classes[at]], question: app.row, apply };
-    app.server.post(forgets ? "/v1/forget" : "/v1/learn", body).then(
-      (answer) => { set_busy(false); set_error(null); set_found(answer); if (apply) reload(); },
+    app.home.post(forgets ? "/v1/forget" : "/v1/learn", body).then(
+      (answer) => { set_busy(false); set_error(null); set_found(answer); if (apply) app.home.changed(); },
       (failure) => { set_busy(false); set_found(null); set_error(failure.message); });
   };
   const cells = Object.entries(row), count = (n) => (n === null ? "–" : whole(n));
@@ -79,7 +74,7 @@ function Forget({ app }) {
     <${Changed} app=${app} state=${state} failed=${set_error} />
     <fieldset><legend>${say("Which row")}</legend>
       <div class="forget-choice">
-        <${Radios} label=${say("what to do")} options=${[{ value: "forget", label: say("forget") }, { value: "learn", label: say("learn") }]} value=${what} on=${choose_what} />
+        ${app.server ? html`<${Radios} label=${say("what to do")} options=${[{ value: "forget", label: say("forget") }, { value: "learn", label: say("learn") }]} value=${what} on=${choose_what} />` : null}
         ${rows ? html`<label class="forget-number">${say("row")} <input type="number" min="1" max=${rows.values.length} placeholder=${say("the question")} value=${number} onInput=${(event) => { choose_number(event.currentTarget.value); choose_label(null); }} /></label>` : html`<span>${say("the question")}</span>`}
         <${Choice} label=${say("class of the row")} options=${Array.from({ length: K }, (_, k) => ({ value: k, label: app.label(k) }))} value=${at} on=${choose_label}>${say("of class")} <//>
       </div>
@@ -119,8 +114,8 @@ export const view = {
   id: "forget",
   title: "Forget",
   missing: (app) => {
-    if (!app.server) return app.say("Forgetting needs the exact sums of the model, which this page does not carry: use ingenuo open MODEL.");
-    const { cannot } = app.server.state;
+    if (!app.home) return app.say("Forgetting needs the exact sums of the model, which this page does not carry: export it with --sums, or use ingenuo open MODEL.");
+    const { cannot = {} } = app.home.state;
     return cannot.forget && cannot.partial_fit ? `${cannot.forget.charAt(0).toUpperCase()}${cannot.forget.slice(1)}.` : null;
   },
   component: Forget,

@@ -4,7 +4,7 @@ import { html, useMemo, useState } from "../vendor/preact.mjs";
 import { Odds, Table, shortened, signed } from "../charts.mjs";
 import { Button, Notice } from "../controls.mjs";
 import { open } from "../sheet.mjs";
-import { Changed, SIDES, Sides, reload } from "./forget.mjs";
+import { Changed, SIDES, Sides } from "./forget.mjs";
 
 const LARGEST = 64e6; // bytes of a file
 const UNPACKED = 200e6; // bytes of a sheet that was packed
@@ -88,7 +88,7 @@ function Two({ app }) {
   };
   const merge = (apply) => {
     set_busy(true);
-    app.server.post("/v1/merge", { question: app.row, apply }).then((found) => { set_busy(false); set_error(null); set_sum(found); if (apply) reload(); }, fail);
+    app.server.post("/v1/merge", { question: app.row, apply }).then((found) => { set_busy(false); set_error(null); set_sum(found); if (apply) app.home.changed(); }, fail);
   };
   return html`<div class="two"><style>${SIDES}${STYLE}</style>
     <p class="how">${say("The same question to this model and to another: what each answers, and where they part.")}</p>
