@@ -70,6 +70,15 @@ def test_shares_are_those_of_the_model_and_the_most_telling_column_is_first(visi
     ]
 
 
+def test_true_and_false_are_written_as_python_writes_them(visit: Visits) -> None:
+    rows = [{"vip": True}, {"vip": False}, {"vip": True}, {"vip": False}, {"vip": False}]
+    found = visit(page(ing.NaiveBayes(columns={"vip": "category"}).fit(rows, [1, 0, 1, 0, 1])))
+    near(found)
+    assert [row[0] for row in table(found, "vip")] == ["False", "True"]
+    drawn = found.page.locator("#nomogram svg text").all_text_contents()
+    assert sorted(text for text in set(drawn) if text.lower() in ("false", "true")) == ["False", "True"]
+
+
 def test_a_value_is_set_by_a_click_and_taken_back_by_another(visit: Visits, tennis: Any) -> None:
     found = visit(page(tennis))
     near(found)

@@ -19,7 +19,8 @@
 import { html, render, useCallback, useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from "./vendor/preact.mjs";
 import { open } from "./sheet.mjs";
 import { compare, forgetful, open_sums } from "./estimates.mjs";
-import { ask, begin, decode, encode, normal, redo, spell, undo } from "./state.mjs";
+import { spell } from "./posterior.mjs";
+import { ask, begin, decode, encode, normal, redo, undo } from "./state.mjs";
 import { learn, say } from "./language.mjs";
 import { Patterns, colour, percent, shortened, whole } from "./charts.mjs";
 import { Icon, useLater } from "./controls.mjs";

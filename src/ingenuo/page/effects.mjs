@@ -1,7 +1,7 @@
 // What each value of each column adds to the classes: the scales of a nomogram, the curves of columns, and where a number's
 // effect turns. Everything is asked of the terms that answer, so nothing here can differ from the answer.
 import { exp, log } from "./math.mjs";
-import { answer_by, posterior } from "./posterior.mjs";
+import { answer_by, posterior, spell } from "./posterior.mjs";
 import { calibrator } from "./calibration.mjs";
 import { code_of, posteriors } from "./networks.mjs";
 
@@ -310,7 +310,7 @@ export function value_scales(model, yes, no) {
     };
     if (column.kind === "number") found.push(number_scale(model, place, of));
     else if (column.kind === "category") {
-      const ticks = (column.values || []).map((value) => ({ label: String(value), value, effect: of(value) }));
+      const ticks = (column.values || []).map((value) => ({ label: spell(value), value, effect: of(value) }));
       found.push(span({ place, name: column.name, kind: "category", ticks, curve: [], note: null }));
     } else {
       const here = presence_of(model, place), there = here !== null;

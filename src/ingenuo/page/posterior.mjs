@@ -1,6 +1,13 @@
 // What all scorers share: the posteriors of log joints (models/classifier.py), and which value of a category is meant (tally/labels.py).
 import { exp, log } from "./math.mjs";
 
+// A value as Python writes it.
+export function spell(value) {
+  if (value === true) return "True";
+  if (value === false) return "False";
+  return Object.is(value, -0) ? "-0.0" : String(value);
+}
+
 export const IMPOSSIBLE = -1073741824; // -2^30 stands in for log 0 where every class is impossible
 const FARTHEST = 1e300;
 

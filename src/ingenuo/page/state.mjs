@@ -1,6 +1,8 @@
 // The question: which rows it was (Undo, Redo), how it stands in the address, and as a command or a line of Python.
 //
 // A question is a plain object by column name that has no missing values in it. No DOM here: node tests it.
+import { spell } from "./posterior.mjs";
+
 const WITHIN = 1000; // milliseconds in which steps of one gesture (a drag, typing in one field) are one step of Undo
 const MOST = 200; // steps that are kept
 export const LONGEST = 200_000; // letters of an address
@@ -77,13 +79,6 @@ export function read(column, text) {
   if (column.kind === "text") return text;
   const at = column.values.findIndex((value) => spell(value) === text);
   return at >= 0 ? column.values[at] : text;
-}
-
-// A value as Python writes it.
-export function spell(value) {
-  if (value === true) return "True";
-  if (value === false) return "False";
-  return Object.is(value, -0) ? "-0.0" : String(value);
 }
 
 // The same question in a terminal and in Python.

@@ -4,7 +4,8 @@ import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.mjs
 import { say } from "../language.mjs";
 import { Odds, breakable, figures, shortened, whole } from "../charts.mjs";
 import { Button, Choice, Combobox, Icon, NumberField, Radios, Slider, Stepper, TextField, memo } from "../controls.mjs";
-import { command, python, spell } from "../state.mjs";
+import { spell } from "../posterior.mjs";
+import { command, python } from "../state.mjs";
 import { heard } from "./answer.mjs";
 
 const CHIPS = 7; // values up to which a category is a group of chips

@@ -2,6 +2,7 @@
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.mjs";
 import { Axis, COLOURS, Figure, Swatch, area, colour, figures, linear, paint, path, percent, shortened, signed, useDrag, whole } from "../charts.mjs";
 import { Button, Choice } from "../controls.mjs";
+import { spell } from "../posterior.mjs";
 import { distribution, information, on_step, reach, strongest_words } from "../effects.mjs";
 
 const PAGE = 24; // columns that are laid out, until more are asked for
@@ -48,7 +49,7 @@ function drawn_classes(app, most) {
 }
 
 const now = (app, place) => app.row[app.model.columns[place].name] ?? null;
-const name_of = (found, i) => String((found.names || found.values)[i]);
+const name_of = (found, i) => spell((found.names || found.values)[i]);
 const is_now = (value, given) => given !== null && String(value) === String(given);
 const short_percent = (p) => (p >= 0.0995 ? `${Math.round(100 * p)}%` : p >= 0.00095 ? `${(100 * p).toFixed(1)}%` : p > 0 ? "< 0.1%" : "0%");
 
@@ -89,7 +90,7 @@ function Values({ app, place, found, label }) {
         : html`<span class="columns-shades">${legend.map((k) => html`<span><${Shade} k=${k} share=${each[k] / most} /></span>`)}</span>`}</button>`;
     })}
     ${found.values.length > shown.length || all ? html`<${Button} class="link" on=${() => show(!all)}>${all ? say("show fewer") : say("and {n} more", { n: found.values.length - shown.length })}<//>` : null}
-    ${unseen ? html`<p class="caption">${say("{value}: never seen", { value: shortened(String(given), 40) })}</p>` : null}</div>`;
+    ${unseen ? html`<p class="caption">${say("{value}: never seen", { value: shortened(spell(given), 40) })}</p>` : null}</div>`;
 }
 
 // A number: a curve for each class, over which the present value can be drawn.

@@ -6,6 +6,7 @@
 import { html, useCallback, useMemo, useRef, useState } from "../vendor/preact.mjs";
 import { Axis, Figure, Swatch, figures, fill, linear, path, percent, shortened, signed, ticks as round, useDrag } from "../charts.mjs";
 import { Button, Choice, Notice } from "../controls.mjs";
+import { spell } from "../posterior.mjs";
 import { levels, nomogram, on_step, probability_by, reach, share_of, value_scales } from "../effects.mjs";
 
 const DRAWN = 12; // columns, until more are asked for
@@ -148,7 +149,7 @@ function next_tick(row, way) {
 function shown_value(scale, app, most = 24) {
   if (scale.value === null) return app.say("unknown");
   const tick = scale.ticks.find((each) => same(each, scale.value));
-  if (!tick && scale.kind === "category") return app.say("{value}: never seen", { value: shortened(String(scale.value), most) });
+  if (!tick && scale.kind === "category") return app.say("{value}: never seen", { value: shortened(spell(scale.value), most) });
   return typeof scale.value === "number" && !scale.words ? figures(scale.value, 6) : shortened(tick ? tick.label : String(scale.value), most);
 }
 
