@@ -254,9 +254,8 @@ def test_wide_tables_are_answered(engine: Database) -> None:
     """More terms than an expression may have, and more tables than a join."""
     rng = np.random.default_rng(0)
     y = rng.integers(8, size=600)
-    width = 20 if engine.name == "spark" else 80  # whose plans take a minute, and whose joins a page of memory each
-    numbers = {f"n{j}": rng.normal(y, 3.0) for j in range(width)}
-    many = {f"c{j}": rng.integers(30, size=600).astype(str) for j in range(width)}
+    numbers = {f"n{j}": rng.normal(y, 3.0) for j in range(80)}
+    many = {f"c{j}": rng.integers(30, size=600).astype(str) for j in range(80)}
     frame, labels = pd.DataFrame({**numbers, **many}), np.array(list("abcdefgh"))[y]
     model = quietly(ing.NaiveBayes(dict.fromkeys(many, "category")), frame, labels)
     assert_same_answers(engine, Case("wide", model, frame.head(20).to_dict("records")))
