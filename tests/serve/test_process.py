@@ -303,3 +303,4 @@ def test_what_cannot_be_served_is_said_in_one_sentence(
     assert result.exit_code in (1, 2)
     assert said in " ".join(result.output.split())
     assert "Traceback" not in result.output
+    assert "ending" not in result.output  # for it never began

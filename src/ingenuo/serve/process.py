@@ -204,9 +204,9 @@ class Process:
         self._wake.set()
 
     def _end(self) -> None:
-        if not self.service.draining:
-            self.service.draining = True
+        if self.service.is_ready:  # else it is ending already, or never began
             self.log.line(event="ending")
+        self.service.draining = True
 
     def _close(self) -> None:
         self.service.closing = True
