@@ -55,7 +55,7 @@ LIMITS: dict[str, tuple[int, int]] = {
     "report": (3, 1006),
     "rows": (22, 7250),
     "serve": (18, 4520),
-    "sheet": (23, 6463),
+    "sheet": (23, 6451),
     "show": (7, 2304),
     "tally": (10, 2732),
     "text": (5, 1244),

@@ -217,13 +217,7 @@ class _Task:
             return low
         if not wins(high):
             return high
-        for _ in range(80):
-            middle = (low + high) / 2
-            if wins(middle):
-                high = middle
-            else:
-                low = middle
-        return high
+        return _bisect(low, high, wins, 80)
 
     def _suffices(self, row: Row) -> bool:
         """Whether a row is given the target."""
@@ -573,13 +567,7 @@ class _Task:
             moved = ((place, start + part * (value - start)) for place, value, start, _ in ways)
             return self._suffices(self._with(moved, row()))
 
-        bad, good = 0.0, 1.0
-        for _ in range(30):
-            middle = (bad + good) / 2
-            if suffices(middle):
-                good = middle
-            else:
-                bad = middle
+        good = _bisect(0.0, 1.0, suffices, 30)
         values.update({place: start + good * (value - start) for place, value, start, _ in ways})
         for place, _, start, range_ in ways:
             way = math.ceil if values[place] > start else math.floor
